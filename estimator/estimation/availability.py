@@ -186,19 +186,12 @@ def check(scenario: Scenario) -> None:
     if reason := scenario.network.no_availability:
         raise InputError(f"availability is not supported here: {reason}")
     if not rare:
-        where = "shared.failures" if scenario.shared is not None else "a hop"
-        supported = scenario.network.key in ("shared", "paths")
-        remedy = (
-            f"write {{cables: 0, outages: {{down: 4 h a year}}}} in {where}"
-            if scenario.shared is not None
-            else f"write outages: {{down: 4 h a year}} in {where}"
+        if remedy := scenario.network.rare_outage_remedy:
+            raise InputError(f"availability needs outages that are rarer than a run; {remedy}")
+        raise InputError(
+            f"availability is not supported with {scenario.network.key}, which has neither backups nor "
+            "outages of years; describe the links as a shared network"
         )
-        if not supported:
-            raise InputError(
-                f"availability is not supported with {scenario.network.key}, which has neither backups nor "
-                "outages of years; describe the links with shared.links"
-            )
-        raise InputError(f"availability needs outages that are rarer than a run; {remedy}")
     if len(rare) > MAX_RARE:
         raise InputError(f"{len(rare)} cables fail; expected 1 to {MAX_RARE}; write fewer")
     for each in rare:

@@ -219,6 +219,9 @@ class Network(Record):
         """Return the outages that are rarer than a run, one for each hop or group of cables."""
         return ()
 
+    rare_outage_remedy: ClassVar[str] = ""
+    """What to write for an outage that is rarer than a run; empty if not supported."""
+
     def one_by_one(self) -> dict[str, Any]:
         """Return the fields to set so that each hop or cable that fails on its own has its own record."""
         return {}

@@ -81,7 +81,13 @@ def test_a_precision_is_forecast_from_the_variance(workers):
 def test_half_the_error_needs_four_times_as_many_replications():
     """Forecast of a cell whose standard deviation is 30 % of its mean, with the margin of the stopping
     rule."""
-    values = {"goodput_bps": [1e6, np.nan], "goodput_bps_sd": [3e5, np.nan]}
+    half = 1.96 * 3e5 / 8
+    values = {
+        "goodput_bps": [1e6, np.nan],
+        "goodput_bps_sd": [3e5, np.nan],
+        "goodput_bps_low": [1e6 - half, np.nan],
+        "goodput_bps_high": [1e6 + half, np.nan],
+    }
     pilot = object.__new__(forecasts._Pilot)
     pilot.rows = pa.table({"status": ["ok", "failed"], **values})
     for precision in (0.01, 0.02):

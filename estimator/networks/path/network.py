@@ -208,6 +208,8 @@ class PathNetwork(Routed):
         """Return packets, acknowledgements and timeouts of an association, by path."""
         return table(events).astype(dict.fromkeys(("sequence", "path", "acked"), "int64"))
 
+    rare_outage_remedy = "write outages: {down: 4 h a year} in a hop"
+
     def rare_outages(self) -> list[Rare]:
         """Return the outages of hops that are rarer than a run."""
         return [

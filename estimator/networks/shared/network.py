@@ -247,6 +247,8 @@ class SharedNetwork(SharedSpec, Network):
         """Return the new payload of each flow at its receiver in each second."""
         return link_events.per_second(rows, frame)
 
+    rare_outage_remedy = "write {cables: 0, outages: {down: 4 h a year}} in shared.failures"
+
     def rare_outages(self) -> list[Rare]:
         """Return the failures that are rarer than a run."""
         return [

@@ -248,10 +248,17 @@ class _Pilot:
         if self.rows is None:
             return 0.0
         good = self.rows.filter(pa.compute.equal(self.rows["status"], "ok"))
-        mean, sd = (good[f"goodput_bps{end}"].to_numpy() for end in ("", "_sd"))
+        mean, sd, low, high = (
+            good[f"goodput_bps{end}"].to_numpy() for end in ("", "_sd", "_low", "_high")
+        )
         rule = statistics.StoppingRule(precision)
+        wide = precision * np.abs(mean)
         with np.errstate(divide="ignore", invalid="ignore"):
-            wanted = rule.margin * (1.96 * sd / (precision * np.abs(mean))) ** 2
+            # The interval of few replications of a skewed outcome is wider than that of a normal one.
+            second = rule.margin * PILOT_REPLICATIONS * ((high - low) / 2 / wide) ** 2
+            last = rule.margin * (1.96 * sd / wide) ** 2
+        wanted = np.maximum(np.minimum(second, rule.growth * rule.first), last)
+        wanted = np.where((high - low) / 2 <= wide, rule.first, wanted)
         wanted = np.where(np.isnan(wanted), rule.most, wanted)
         return np.clip(wanted, rule.first, rule.most).mean().item() if good.num_rows else 0.0
 
