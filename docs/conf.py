@@ -64,6 +64,19 @@ def visit(self: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
+INDEXES = ("howto/index", "tutorials/index", "explanation", "evidence")
+"""Pages whose lists of links are parts of the table of contents."""
+
+
+def contents(_app: Any, name: str, source: list[str]) -> None:
+    """Add the pages that an index lists to the table of contents, under the heading of each list."""
+    if name in INDEXES:
+        for caption, links in re.findall(r"^(?:## (.+)\n\n)?((?:\* .+\n)+)", source[0], re.MULTILINE):
+            pages = re.findall(r"\]\(([^)#]+)\.md\)", links)
+            options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
+            source[0] += "\n".join(["", "```{toctree}", *options, "", *pages, "```", ""])
+
+
 def offline(_app: Any, _name: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
     """Remove the MathJax that Plotly would load from the internet; no figure has equations."""
     if "body" in context:
@@ -73,4 +86,5 @@ def offline(_app: Any, _name: str, _template: str, context: dict[str, Any], _tre
 def setup(app: Any) -> None:
     """Let Sphinx write equations and pages like this."""
     app.add_html_math_renderer("mathml", (visit, None), (visit, None))
+    app.connect("source-read", contents)
     app.connect("html-page-context", offline)

@@ -1,4 +1,4 @@
-"""Recipes of `docs/architecture.md`, carried out in a copy of the package (for a network, see `test_toy`)."""
+"""Recipes of `docs/reference/adding.md` in a copy of the package (for a network, see `test_toy`)."""
 
 import json
 import re
@@ -323,5 +323,5 @@ def test_an_outcome(tmp_path: Path) -> None:
     "what", ["congestion control", "TCP variant", "handover protocol", "study", "network", "outcome"]
 )
 def test_each_recipe_is_written_down(what: str) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "adding.md").read_text()
     assert re.search(rf"\*\*An? {what}\.\*\*", page)

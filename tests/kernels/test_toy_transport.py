@@ -1,6 +1,6 @@
 """A new transport, stop-and-wait, runs over all kinds of networks and equals its twin.
 
-It is added to a copy of the package as `docs/architecture.md` says: a folder, and a line in each of two
+It is added to a copy of the package as `docs/reference/adding.md` says: a folder, and a line in each of two
 registries.
 """
 
