@@ -4,7 +4,7 @@ A loss at window w reduces it by the factor beta and sets the maximum M = w, or 
 below the previous maximum (fast convergence). The window then grows by one packet after as many ACKs as
 `kernels/congestion/bic.py` requires for w and M. Each packet is lost with probability p. So (w, was it below
 M) is a Markov chain, stationary under random loss. There is no closed form: the chain is solved once for a
-grid of p, and results are interpolated. Equations: docs/models/formulas.md.
+grid of p, and results are interpolated. Equations: docs/reference/formula-rules.md.
 """
 
 import functools

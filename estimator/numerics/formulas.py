@@ -1,7 +1,7 @@
 """Closed-form models from the literature: steady-state throughput of TCP, and shares of flows on links.
 
 All functions take and return arrays that broadcast; rates are data packets per second. `formula.py` of each
-kind of network applies them; docs/models/formulas.md has the equations.
+kind of network applies them; docs/models/formulas.md and docs/reference/formula-rules.md have the equations.
 """
 
 from typing import Any, NamedTuple
