@@ -240,7 +240,7 @@ def written_as(value: Any, limit: Quantity) -> Any:
     if isinstance(value, Distribution):
         return limit.show(value)
     unit = FRACTION if limit.dimension is units.FRACTION else limit.dimension.unit
-    text = scales.say(value, unit, 6).replace("\N{NARROW NO-BREAK SPACE}", "")
+    text = scales.say(value, unit, 6).replace(",", "")
     try:
         if math.isfinite(value) and units.parse(text, limit.dimension) == value:
             return text

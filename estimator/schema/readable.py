@@ -45,7 +45,7 @@ def scale(values: Iterable[float], unit: str) -> Scale:
 
 def number(value: float, digits: int = 3) -> str:
     """Return a number with some significant digits, and with an exponent only if it is very large or small:
-    `12 300`."""
+    `12,300`."""
     if not math.isfinite(value):
         return "–"
     rounded = float(f"{value:.{digits}g}")
@@ -54,8 +54,7 @@ def number(value: float, digits: int = 3) -> str:
     if not 1e-4 <= abs(rounded) < 1e9:
         return f"{rounded:.{digits - 1}e}".replace("-", MINUS)
     places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
-    text = f"{rounded:,.{places}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    return text.replace("-", MINUS)
+    return f"{rounded:,.{places}f}".replace("-", MINUS)
 
 
 def trimmed(value: float, digits: int = 3) -> str:
@@ -72,11 +71,6 @@ def say(value: float, unit: str, digits: int = 3) -> str:
     return f"{trimmed(value / shown.factor, digits)} {shown.unit}".rstrip()
 
 
-def plain(text: str) -> str:
-    """Return a text with commas between thousands, which can be copied from a terminal."""
-    return text.replace("\N{NARROW NO-BREAK SPACE}", ",")
-
-
 def counted(n: int, what: str) -> str:
     """Return a number of things: `1 replication`, `2,000 replications`."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
@@ -86,9 +80,9 @@ def quantity(value: Any, unit: str) -> str:
     """Return a number or the range of a distribution with its unit: `10 ms`, `1 to 40 ms`."""
     low, high = bounds(value)
     if low == high or not isinstance(value, Distribution):
-        return plain(say(low, unit))
+        return say(low, unit)
     if high > WIDEST * max(low, 0.0):
-        return f"{plain(say(value.mean(), unit))} on average"
+        return f"{say(value.mean(), unit)} on average"
     return between(low, high, unit)
 
 
@@ -96,8 +90,8 @@ def between(low: float, high: float, unit: str) -> str:
     """Return a range with its unit, or one value if both ends are equal: `1 to 40 ms`, `500 kbit/s to
     2 Mbit/s`."""
     if math.isclose(low, high, rel_tol=1e-9):
-        return plain(say(low, unit))
-    first, last = (plain(say(end, unit)) for end in (low, high))
+        return say(low, unit)
+    first, last = (say(end, unit) for end in (low, high))
     digits, _, of_first = first.partition(" ")
     return f"{digits if last.endswith(f' {of_first}') else first} to {last}"
 

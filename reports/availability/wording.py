@@ -3,7 +3,7 @@
 import math
 
 from netcarlo.estimation.availability import Availability
-from netcarlo.schema.readable import listed, plain, quantity, trimmed
+from netcarlo.schema.readable import listed, quantity, trimmed
 from netcarlo.schema.units import YEAR
 
 _UNITS = ((2 * 86400.0, 86400.0, "days"), (3600.0, 3600.0, "h"), (60.0, 60.0, "min"), (0.0, 1.0, "s"))
@@ -27,7 +27,7 @@ def meaning(found: Availability) -> str:
     scenario = found.scenario
     warm_up = "" if not scenario.warm_up else f" after {quantity(scenario.warm_up, 's')} of warm-up"
     rare = [
-        f"{each.name}{each.where and f' ({each.where})'} {plain(trimmed(each.outages.expected(YEAR)))} times "
+        f"{each.name}{each.where and f' ({each.where})'} {trimmed(each.outages.expected(YEAR))} times "
         f"a year, {time(each.outages.mttr)} each on average"
         for each in scenario.network.rare_outages()
     ]
@@ -103,4 +103,4 @@ def percent(share: float) -> str:
 def time(seconds: float) -> str:
     """Return a time of up to a year: `4.2 h`, `53 min`, `12 s`."""
     _, factor, unit = next(each for each in _UNITS if seconds >= each[0])
-    return f"{plain(trimmed(seconds / factor))} {unit}"
+    return f"{trimmed(seconds / factor)} {unit}"

@@ -12,7 +12,7 @@ from netcarlo.networks.outcome import POSITIVE, SHARE, Outcome
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import values
 from netcarlo.scenario import Scenario
-from netcarlo.schema.readable import counted, plain, quantity, trimmed
+from netcarlo.schema.readable import counted, quantity, trimmed
 from netcarlo.simulation import ensemble, measurable
 from netcarlo.simulation.outcomes import declarations, of_classes
 from netcarlo.transport.spelling import spelt
@@ -304,7 +304,7 @@ def _percent(share: float) -> str:
     digits = next((n for n in (2, 3) if float(f"{percent:.{n}g}") < 100), 0)
     if digits == 0 and share < 1:
         return "more than 99.9 %"
-    return f"{plain(trimmed(float(f'{percent:.{digits or 3}g}')))} %"
+    return f"{trimmed(float(f'{percent:.{digits or 3}g}'))} %"
 
 
 def words(lines: Sequence[Line], most: int = 4) -> str:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.reports.parts import values
-from netcarlo.schema.readable import plain, say
+from netcarlo.schema.readable import say
 
 HEADS = {
     "rate_bps": "rate", "utilisation": "used", "drop_ratio": "dropped", "mean_queue": "mean queue",
@@ -33,4 +33,4 @@ def texts(table: pd.DataFrame) -> pd.DataFrame:
 def _text(name: str, value: float) -> str:
     if not math.isfinite(value):
         return "varies" if math.isinf(value) else ""
-    return plain(say(float(value), values.unit_of(name), 4))
+    return say(float(value), values.unit_of(name), 4)

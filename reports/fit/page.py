@@ -4,7 +4,7 @@ from netcarlo.calibration.fit.result import Curve, Fitted, Parameter
 from netcarlo.reports.fit import wording
 from netcarlo.reports.page import page
 from netcarlo.reports.parts.figures import COLOURS, Plot, plot, rounded
-from netcarlo.schema.readable import plain, say, scale
+from netcarlo.schema.readable import say, scale
 
 MOST_CURVES = 12
 """Maximum number of figures of curves."""
@@ -62,7 +62,7 @@ def fit_page(found: Fitted, *, command: str) -> str:
 
 
 def _text(value: float, kind: str) -> str:
-    return plain(say(value, wording.UNITS[kind], 4))
+    return say(value, wording.UNITS[kind], 4)
 
 
 def _caption(curve: Curve, several: bool) -> str:

@@ -3,7 +3,7 @@
 import math
 
 from netcarlo.calibration.fit.result import COVERAGE_RUNS, COVERED, Error, Fitted, Number, Parameter
-from netcarlo.schema.readable import plain, say
+from netcarlo.schema.readable import say
 
 NAMES = {"goodput_bps": "goodput", "rtt_s": "RTT", "retransmitted": "retransmissions", "loss": "loss"}
 """Names of quantities."""
@@ -36,12 +36,12 @@ def value(one: Parameter) -> str:
 
 def interval(one: Parameter) -> str:
     """Return the 95 % interval: `19.6 to 20.0 Mbit/s`."""
-    return plain(one.free.between(one.low, one.high))
+    return one.free.between(one.low, one.high)
 
 
 def searched(one: Parameter) -> str:
     """Return the range of the search."""
-    return plain(one.free.between(one.free.low, one.free.high))
+    return one.free.between(one.free.low, one.free.high)
 
 
 def answer(found: Fitted) -> str:
@@ -113,8 +113,8 @@ def describe(row: Number) -> str:
     unit = UNITS[row.kind]
     where = f"from {row.start_s:.3g} to {row.end_s:.3g} s"
     return (
-        f"{NAMES[row.kind]} {where} is {plain(say(row.measured, unit))} in {row.run.rpartition('/')[2]} and "
-        f"{plain(say(row.fitted, unit))} in the fit"
+        f"{NAMES[row.kind]} {where} is {say(row.measured, unit)} in {row.run.rpartition('/')[2]} and "
+        f"{say(row.fitted, unit)} in the fit"
     )
 
 
@@ -126,4 +126,4 @@ def error(of: Error, share: float) -> str:
 
 
 def _said(one: Parameter, at: float) -> str:
-    return plain(one.free.say(at))
+    return one.free.say(at)

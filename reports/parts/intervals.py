@@ -9,6 +9,8 @@ from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.exported import DECORATION
 from netcarlo.reports.parts.figures import Plot, finite, rounded
 
+UNSCALED = scales.Scale(1.0, "")
+
 MOST_BANDS = 2
 """Most lines of a figure that are drawn with a band each."""
 
@@ -16,7 +18,7 @@ MOST_BANDS = 2
 def sure(x: Sequence[float], means: Sequence[Mean], style: Plot, of: int) -> list[Plot]:
     """Return the traces of one line of `of` through means, with its intervals: a band for one or two lines,
     otherwise error bars. The tooltip of each point shows its interval."""
-    ends = [f"[{scales.number(m.ci_low)}, {scales.number(m.ci_high)}]" if has_ends(m) else "" for m in means]
+    ends = [scales.interval(m.ci_low, m.ci_high, UNSCALED) for m in means]
     drawn: Plot = {
         "x": list(x), "y": [finite(m.mean) for m in means], "customdata": ends,
         "hovertemplate": f"{style['name']}<br>%{{x}}: %{{y}} %{{customdata}}<extra></extra>", **style,

@@ -28,8 +28,8 @@ _FEATURES = {
 
 
 def count(n: int) -> str:
-    """A whole number with its thousands apart: `10 000`."""
-    return f"{n:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    """Return an integer with commas between thousands: `10,000`."""
+    return f"{n:,}"
 
 
 def digits_for(value: float, low: float, high: float) -> int:
@@ -40,10 +40,12 @@ def digits_for(value: float, low: float, high: float) -> int:
 
 
 def interval(low: float, high: float, shown: Scale, digits: int = 3) -> str:
-    """An interval on a scale: `[1.21, 1.26]`; empty without one, or if its ends are equal."""
+    """Return an interval on a scale: `[1.21, 1.26]`, or `[1,210 to 1,260]` where a comma would be ambiguous;
+    empty without one, or if its ends are equal."""
     if not (math.isfinite(low) and math.isfinite(high)) or low == high:
         return ""
-    return f"[{number(low / shown.factor, digits)}, {number(high / shown.factor, digits)}]"
+    ends = [number(end / shown.factor, digits) for end in (low, high)]
+    return f"[{(' to ' if any(',' in end for end in ends) else ', ').join(ends)}]"
 
 
 def name_of(column: str, base: Scenario | None = None) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.schema.readable import FRACTION, MINUS, plain
+from netcarlo.schema.readable import FRACTION, MINUS
 from netcarlo.simulation.outcomes import BY_NAME
 
 MOST_DIGITS = 12
@@ -78,7 +78,7 @@ def number(value: float, scale: Scale, digits: int = 4) -> str:
     """Return a number on a scale, with commas between thousands; whole numbers have no zeros behind them."""
     text = scales.number(value / scale.factor, digits)
     whole = float(f"{value / scale.factor:.{digits}g}").is_integer() and scale.unit in (*COUNTS, "%")
-    return plain(scales.trimmed(value / scale.factor, digits) if whole else text).replace(MINUS, "-")
+    return (scales.trimmed(value / scale.factor, digits) if whole else text).replace(MINUS, "-")
 
 
 def row(table: Any, name: str) -> Mean:

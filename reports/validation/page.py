@@ -11,7 +11,7 @@ from netcarlo.estimation.validate import Validation
 from netcarlo.reports.page import page
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, SYMBOLS, Plot, finite, plot
-from netcarlo.schema.readable import MINUS, number, plain, trimmed
+from netcarlo.schema.readable import MINUS, number, trimmed
 from netcarlo.simulation.provenance import model_version, versions
 
 FILES = ("validation.html", "rows.csv")
@@ -47,11 +47,11 @@ def title(reference: str | Path) -> str:
 
 
 def _number(value: float) -> str:
-    return plain(trimmed(value, 4)) if math.isfinite(value) else ""
+    return trimmed(value, 4) if math.isfinite(value) else ""
 
 
 def _between(low: float, high: float) -> str:
-    return f"{plain(number(low, 4))} to {plain(number(high, 4))}" if low < high else ""
+    return f"{number(low, 4)} to {number(high, 4)}" if low < high else ""
 
 
 def _percent(share: float, sign: str = "") -> str:

@@ -52,7 +52,7 @@ def test_what_is_asked_for_leads() -> None:
     found = compared([side("a", BEFORE), side("b", AFTER)], of=["timeouts", "mean_rtt_s"])
     assert outcomes(found)[:2] == ["mean_rtt_s", "timeouts"]
     assert wording.headline(found).startswith(
-        "b against a: mean RTT +20 % [19.7, 20.3], timeouts +1\u202f100 % [1\u202f100, 1\u202f100]."
+        "b against a: mean RTT +20 % [19.7, 20.3], timeouts +1,100 % [1,100 to 1,100]."
     )
     found = compared([side("a", BEFORE, ("timeouts",)), side("b", AFTER)])
     assert found.leading == ("timeouts",) and outcomes(found)[0] == "timeouts"

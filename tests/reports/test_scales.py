@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).parents[2] / "configs" / "examples" / "random_topology.
         (1.5e6, "bit/s", "1.5 Mbit/s"),
         (999_999.99, "bit/s", "1 Mbit/s"),
         (0.2, "s", "200 ms"),
-        (7200.0, "s", "7\N{NARROW NO-BREAK SPACE}200 s"),
+        (7200.0, "s", "7,200 s"),
         (-0.0125, "s", "−12.5 ms"),
         (0.001, scales.FRACTION, "0.1 %"),
         (1e-7, "", "1.00e−07"),

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import nullcontext
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,9 @@ def test_shortcuts_do_not_change_the_code(monkeypatch: pytest.MonkeyPatch, tmp_p
     """The optimised LLVM code is the same with and without them."""
     code = _code(monkeypatch, tmp_path / "with.nbc")
     monkeypatch.setattr(numba_shortcuts, "enabled", nullcontext)
-    assert _code(monkeypatch, tmp_path / "without.nbc") == code
+    without = _code(monkeypatch, tmp_path / "without.nbc")
+    lines = zip_longest(without.splitlines(), code.splitlines())
+    assert [pair for pair in lines if len({*pair}) > 1] == []
     assert code.count("\n") > 50
 
 

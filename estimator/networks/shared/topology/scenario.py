@@ -12,7 +12,7 @@ from netcarlo.networks.shared.topology.map import Demand, Edge, Map
 from netcarlo.networks.shared.topology.places import distance_km
 from netcarlo.schema.document import yaml_inline, yaml_text
 from netcarlo.schema.link_list import SPEED_KM_S
-from netcarlo.schema.readable import counted, plain, say
+from netcarlo.schema.readable import counted, say
 
 PAYLOAD, HEADER = 1472, 28
 """Payload and headers of a datagram of a demand [byte]: packets of 1,500 bytes."""
@@ -57,7 +57,7 @@ def scenario(found: Map, name: str, options: Options) -> tuple[dict[str, Any], l
     lines = _links(edges, bundle=options.bundle, names=names, notes=notes)
     demands = [each for each in found.demands if each.source in names and each.sink in names]
     if (fastest := max(rate for _, _, rate, _ in lines) * options.scale) > MOST_LINK_BPS:
-        wrong, limit = (plain(say(each, "bit/s")) for each in (fastest, MOST_LINK_BPS))
+        wrong, limit = (say(each, "bit/s") for each in (fastest, MOST_LINK_BPS))
         factor = options.scale * 10 ** -math.ceil(math.log10(fastest / MOST_LINK_BPS))
         raise InputError(
             f"has a link of {wrong}; expected at most {limit}; write --scale {factor:g}, or --unit"
@@ -153,7 +153,7 @@ def _with_rates(
     if options.rate_bps is None:
         verb = "has" if len(missing) == 1 else "have"
         raise InputError(f"{links} {verb} no rate, {which}; state it, such as --rate '10 Gbit/s'")
-    notes.append(f"{links} without a rate, {which}: {plain(say(options.rate_bps, 'bit/s'))} (--rate)")
+    notes.append(f"{links} without a rate, {which}: {say(options.rate_bps, 'bit/s')} (--rate)")
     return [edge if edge.rate_bps else edge._replace(rate_bps=options.rate_bps) for edge in edges]
 
 
@@ -174,7 +174,7 @@ def _with_delays(found: Map, edges: Sequence[Edge], options: Options, notes: lis
         notes.append(f"delay of {by_place} of {total}: great-circle distance at {SPEED_KM_S:,.0f} km/s")
     if assumed:
         why = "--delay" if options.delay_s is not None else "change it with --delay"
-        notes.append(f"{assumed} of {total} without a delay or positions: {plain(say(default, 's'))} ({why})")
+        notes.append(f"{assumed} of {total} without a delay or positions: {say(default, 's')} ({why})")
     return result
 
 
@@ -230,7 +230,7 @@ def _by_demands(
     small = [each for each in demands if each.rate_bps * options.scale * PAYLOAD / wire < LEAST_UDP_BPS]
     if small:
         share = sum(each.rate_bps for each in small) / sum(each.rate_bps for each in demands)
-        limit = plain(say(LEAST_UDP_BPS, "bit/s"))
+        limit = say(LEAST_UDP_BPS, "bit/s")
         few = f"{counted(len(small), 'demand')} below {limit} left out"
         notes.append(f"{few} ({share:.2g} of the traffic; --scale raises all)")
         demands = [each for each in demands if each not in set(small)]
@@ -247,7 +247,7 @@ def _by_demands(
         flow = {"source": names[each.source], "sink": names[each.sink], "udp": udp}
         flows.append(flow if parts == 1 else {"count": parts, "each": flow})
     if divided:
-        limit = plain(say(MOST_UDP_BPS, "bit/s"))
+        limit = say(MOST_UDP_BPS, "bit/s")
         notes.append(f"{counted(divided, 'demand')} above {limit}: several flows with equal rates")
     run: dict[str, Any] = {"duration": f"{DURATION_S:g} s", "warm_up": "1 s", "replications": 1}
     if fluid:
