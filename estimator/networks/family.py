@@ -220,7 +220,7 @@ class Network(Record):
         return ()
 
     rare_outage_remedy: ClassVar[str] = ""
-    """What to write for an outage that is rarer than a run; empty if not supported."""
+    """Advice for a scenario without an outage that is rarer than a run; empty if not supported."""
 
     def one_by_one(self) -> dict[str, Any]:
         """Return the fields to set so that each hop or cable that fails on its own has its own record."""

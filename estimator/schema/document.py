@@ -36,6 +36,7 @@ MAX_NODES = 200_000
 """Maximum number of keys and values of a YAML file; those that an alias repeats count each time."""
 MAX_DEPTH = 100
 """Maximum nesting depth of lists and mappings."""
+TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep; reduce the nesting"
 MAX_NUMBER_LENGTH = 200
 """Maximum length of a number with its unit [characters]."""
 
@@ -258,7 +259,7 @@ class _Loader(Composer, CParser, Resolver):
         self.depth += 1
         self.count += 1
         if self.depth > MAX_DEPTH:
-            raise _Refused(self._line(), f"is nested more than {MAX_DEPTH} levels deep; reduce the nesting")
+            raise _Refused(self._line(), TOO_DEEP)
         if self.count > MAX_NODES:
             raise _Refused(self._line(), f"has more than {MAX_NODES} keys and values; write fewer")
         node = super().compose_node(parent, index)
@@ -315,9 +316,14 @@ class _Reader:
         try:
             node = _Loader(text).get_single_node()
             return self._data(node, ()) if node is not None else None
+        except yaml.MarkedYAMLError as error:  # libyaml reads ahead of the nodes, and has a limit of its own
+            if "nesting depth" not in str(error.problem) or error.problem_mark is None:
+                raise
+            refused = _Refused(error.problem_mark.line + 1, TOO_DEEP)
         except _Refused as error:
-            where = f"{self._source}:{error.line}: " if self._source else ""
-            raise InputError(f"{where}{error.problem}") from None
+            refused = error
+        where = f"{self._source}:{refused.line}: " if self._source else ""
+        raise InputError(f"{where}{refused.problem}")
 
     def _data(self, node: yaml.Node, at: Location) -> Any:
         """Return the data of a node at a location."""
@@ -329,7 +335,7 @@ class _Reader:
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node)
         if len(at) > MAX_DEPTH:
-            raise _Refused(line, f"is nested more than {MAX_DEPTH} levels deep; reduce the nesting")
+            raise _Refused(line, TOO_DEEP)
         if id(node) in self._open:
             raise _Refused(line, "an alias contains itself; write the value itself")
         self._open.add(id(node))

@@ -86,7 +86,7 @@ def line(printed: bytes) -> str:
 
 def public(text: str) -> str:
     """Return the text without absolute paths of the machine and without names of the host and the user."""
-    text = text.replace(f"{ROOT}/", "").replace(str(ROOT), ".")
+    text = re.sub(rf"{re.escape(str(ROOT))}(?![\w-])", ".", text.replace(f"{ROOT}/", ""))
     text = ABSOLUTE.sub(
         lambda found: f"<path>/{found[2] or ''}" if Path("/", found[1]).exists() else found[0], text
     )

@@ -248,9 +248,7 @@ class _Pilot:
         if self.rows is None:
             return 0.0
         good = self.rows.filter(pa.compute.equal(self.rows["status"], "ok"))
-        mean, sd, low, high = (
-            good[f"goodput_bps{end}"].to_numpy() for end in ("", "_sd", "_low", "_high")
-        )
+        mean, sd, low, high = (good[f"goodput_bps{end}"].to_numpy() for end in ("", "_sd", "_low", "_high"))
         rule = statistics.StoppingRule(precision)
         wide = precision * np.abs(mean)
         with np.errstate(divide="ignore", invalid="ignore"):
