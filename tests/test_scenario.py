@@ -111,6 +111,7 @@ BAD = [
     ({"hops.0.delay": 5}, "has no unit; write a time such as '5 s' or '5 ms'"),
     ({"hops.0.delay": {"uniform": ["1 ms", 40]}}, "{uniform: .1 ms, 40.} has in uniform the value 40, which"),
     ({"hops.0.latency": "1 ms"}, "latency is an unknown field; did you mean 'delay'"),
+    ({"hops.0.bandwidth": "1 Mbit/s"}, "bandwidth is an unknown field; did you mean 'rate'"),
     ({"hop": []}, "hop is an unknown field; did you mean 'hops'"),
     ({"hops.0.loss": 2}, "expected 0 % to 100 %; without %, 2 is a factor; write 2 %"),
     ({"hops.0.loss": "101 %"}, "plain.yaml: .*above the limit; expected 0 % to 100 %; write 100 % or less"),

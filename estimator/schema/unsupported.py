@@ -70,6 +70,9 @@ STANDARDS: dict[str, Known] = {
 """Entries by the value of `standard` (802.11) that a user writes."""
 
 
+LINE_WORDS = {"latency": "delay", "bandwidth": "rate", "capacity": "rate", "bw": "rate"}
+"""Other words for the fields of a line."""
+
 LINK_LAYER: dict[str, str] = {
     **dict.fromkeys(
         ("framing", "encapsulation", "header", "headers"),

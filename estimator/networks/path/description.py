@@ -26,7 +26,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.schema.unsupported import LINK_LAYER
+from netcarlo.schema.unsupported import LINE_WORDS, LINK_LAYER
 
 MAX_HOPS = 64
 """Maximum number of hops of a path."""
@@ -138,7 +138,7 @@ class HopSpec(Service, Managed):
     """Random early detection in place of drop-tail. Default: drop-tail."""
 
     absent: ClassVar = LINK_LAYER | AVAILABILITY
-    meant: ClassVar = {"latency": "delay"}
+    meant: ClassVar = LINE_WORDS
     words: ClassVar = {**Managed.words, "overhead": Service.names}
 
     @model_validator(mode="after")

@@ -45,7 +45,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.schema.unsupported import LINK_LAYER
+from netcarlo.schema.unsupported import LINE_WORDS, LINK_LAYER
 from netcarlo.transport.udp import Datagrams
 
 MAX_ROUTERS = MAX_HOPS + 1
@@ -113,7 +113,7 @@ class Cable(Line):
     """A cable: two links, one in each direction."""
 
     absent: ClassVar = LINK_LAYER | AVAILABILITY
-    meant: ClassVar = {"latency": "delay"}
+    meant: ClassVar = LINE_WORDS
 
     reverse: Reverse = Reverse()
     """Properties that differ in the reverse direction."""
@@ -123,7 +123,7 @@ class LinkSpec(Line):
     """A link given by its routers; the list also contains the link in the reverse direction."""
 
     absent: ClassVar = LINK_LAYER | AVAILABILITY
-    meant: ClassVar = {"latency": "delay"}
+    meant: ClassVar = LINE_WORDS | dict.fromkeys(("between", "routers", "nodes", "from", "to"), "ends")
 
     ends: tuple[Router, Router]
     """Names or numbers of the routers at the start and at the end of the link."""
@@ -250,6 +250,8 @@ class FlowSpec(flows.FlowSpec):
     `between` the `ends` of the network (router 0 and the last one), over one of its `hops` (the first flow of
     a list over cable 0 or the first of the `links`, and so on), or between two `random` routers.
     """
+
+    meant: ClassVar = {"from": "source", "src": "source", "to": "sink", "destination": "sink", "dst": "sink"}
 
     udp: Stream | None = None
     """UDP in place of the transport. Default: none."""
