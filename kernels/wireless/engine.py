@@ -121,7 +121,7 @@ def _on_leg(m: Any, f: Any, constants: Any, t: Any, leg: Any) -> None:
     """The next event of a leg is now: packets leave it for the radio, or for their end host."""
     count = legs.due(m, leg, t)
     for k in range(count):
-        frame = legs.leave(m, leg)
+        frame = legs.leave(m, leg, t)
         if frame >> FLOW_BITS & HOP_MASK == 0:
             to_queue(m, t, frame)
         else:

@@ -3,6 +3,9 @@
 Packets are served one after the other, wait a constant delay, and are released in order, at once or at the
 next tick, and then in clumps.  The server's speed may swing slowly.
 
+An MPDU of an A-MPDU comes when it is complete, but is known to be received only when its PPDU ends. What has
+left the leg by then is released at that time, and counts as early (`queues.early`).
+
 On a processor an application may read what is released, some at once, and only while no packet is served, as
 interrupts come first.  Packets then leave when the read that takes them ends.
 """
@@ -12,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base import ring
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS
 from netcarlo.kernels.base.parameters import RowP
@@ -19,6 +23,8 @@ from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless import stock
 from netcarlo.kernels.wireless.layout import STREAM_SWING, Leg, Radio
 from netcarlo.kernels.wireless.state import NO_EVENT, START_OF_KEYS, LegState, Phase, leg_at
+
+queues: Any = slot("queues")
 
 _WORDS = 2  # of a packet in the ring: when it is released, and its frame
 _HALF = np.int64(1 << (BYTE_TIME_BITS - 1))
@@ -33,7 +39,7 @@ def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
     at = leg_at(m, leg)
     if m[at + LegState.COUNT] >= m[at + Leg.ROOM]:
         return False
-    start = max(t, m[at + LegState.FREE])
+    start = max(t - queues.early(m), m[at + LegState.FREE])
     service = ((size + m[at + Leg.OVERHEAD]) * m[at + Leg.BYTE_TIME] + _HALF) >> _BITS
     service += m[at + Leg.PACKET_TIME]
     service += _swing(m, leg, at, start, service)
@@ -50,7 +56,7 @@ def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
     m[entry + 1] = frame
     stock.enter(m, frame)
     if m[at + LegState.COUNT] == 1 or m[at + LegState.READING] > 0:
-        _schedule(m, leg, at)
+        _schedule(m, leg, at, t)
     return True
 
 
@@ -68,20 +74,23 @@ def due(m: Any, leg: Any, t: Any) -> Any:
     return np.int64(0)
 
 
-def leave(m: Any, leg: Any) -> Any:
+def leave(m: Any, leg: Any, t: Any) -> Any:
     """The first packet leaves; returns it."""
     at = leg_at(m, leg)
-    frame = m[ring.first(m, at + LegState.HEAD, _WORDS) + 1]
+    entry = ring.first(m, at + LegState.HEAD, _WORDS)
+    frame = m[entry + 1]
+    queues.set_early(m, t - m[entry] if m[at + Leg.READ] == 0 else np.int64(0))
     stock.leave(m, frame)
     ring.pop(m, at + LegState.HEAD)
     m[at + LegState.UNREAD] = max(m[at + LegState.UNREAD] - 1, 0)
-    _schedule(m, leg, at)
+    _schedule(m, leg, at, t)
     return frame
 
 
 @noinline
 def read_on(m: Any, leg: Any, t: Any) -> None:
     """After the packets that were due have left, the application reads on."""
+    queues.set_early(m, np.int64(0))
     at = leg_at(m, leg)
     if m[at + LegState.UNREAD] > 0 and m[at + LegState.READING] == 0:
         rest, most, size = m[at + LegState.REST], m[at + Leg.READ], m[at + Leg.SIZE]
@@ -92,7 +101,7 @@ def read_on(m: Any, leg: Any, t: Any) -> None:
         start = max(t, m[at + LegState.FREE])
         time = got * m[at + Leg.READ_TIME] // size
         m[at + LegState.READ_END] = start + time + _swing(m, leg, at, start, time)
-    _schedule(m, leg, at)
+    _schedule(m, leg, at, t)
 
 
 def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
@@ -100,14 +109,15 @@ def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
     at = leg_at(m, leg)
     m[at + LegState.FREE] = max(m[at + LegState.FREE], t) + time
     m[at + LegState.READ_END] += time
-    _schedule(m, leg, at)
+    _schedule(m, leg, at, t)
 
 
-def _schedule(m: Any, leg: Any, at: Any) -> None:
-    """The leg's next event: a packet is released, or read."""
+def _schedule(m: Any, leg: Any, at: Any, t: Any) -> None:
+    """The leg's next event, at `t` or later: a packet is released, or read."""
     key = np.int64(NO_EVENT)
     if m[at + LegState.COUNT] > m[at + LegState.UNREAD]:
-        key = m[ring.entry(m, at + LegState.HEAD, _WORDS, m[at + LegState.UNREAD])] << 2 | Phase.FLOW
+        release = m[ring.entry(m, at + LegState.HEAD, _WORDS, m[at + LegState.UNREAD])]
+        key = queues.not_before(t, release) << 2 | Phase.FLOW
     if m[at + LegState.READING] > 0:
         key = min(key, m[at + LegState.READ_END] << 2 | Phase.FLOW)
     m[START_OF_KEYS + m[Radio.NODES] + leg] = key

@@ -58,6 +58,15 @@ def early(m: Any) -> Any:
     return 0
 
 
+def set_early(m: Any, time: Any) -> None:
+    """Do nothing: no packet is early."""
+
+
+def not_before(t: Any, release: Any) -> Any:
+    """Return the time at which a leg releases a packet [ns]: it is not in the past."""
+    return release
+
+
 def is_full(m: Any, at: Any, frame: Any) -> Any:
     """Return whether the queue that a packet would join is full."""
     node = node_at(m, m[link_of(m, frame) + Link.FROM])

@@ -148,6 +148,16 @@ def early(m: Any) -> Any:
     return m[Word.EARLY]
 
 
+def set_early(m: Any, time: Any) -> None:
+    """Note by how much the present packet was complete before the present event [ns]."""
+    m[Word.EARLY] = time
+
+
+def not_before(t: Any, release: Any) -> Any:
+    """Return the time from `t` on at which a leg releases a packet that should leave at `release` [ns]."""
+    return max(t, release)
+
+
 def is_full(m: Any, at: Any, frame: Any) -> Any:
     """Return whether the queue that a packet would join is full."""
     f = function_at(m, m[agreement_of(m, frame) + Agreement.FUNCTION])

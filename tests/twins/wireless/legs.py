@@ -1,26 +1,33 @@
 """A leg outside the radio: a FIFO server, a delay, perhaps a tick; its speed may swing slowly.
 
+A packet may have come `world.early` ns ago, with an MPDU inside a PPDU. What would have left by now leaves
+now, and is early, too.
+
 An application may read what comes out of it, on the same processor and only when nothing is served.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.wireless.layout import STREAM_SWING
 from tests.twins.path.link import Packet
 from tests.twins.random_numbers import Streams
 from tests.twins.wireless.clock import Clock, Turn
 
+if TYPE_CHECKING:
+    from tests.twins.wireless.world import World
+
 
 class Server:
     """Serves packets one after the other and releases them in order."""
 
-    def __init__(self, clock: Clock, streams: Streams, number: int, columns: Any) -> None:
+    def __init__(self, world: "World", clock: Clock, streams: Streams, number: int, columns: Any) -> None:
+        self.world = world
         self.clock = clock
         self.streams = streams
         self.number = number
         self.columns = columns
-        self.inside: list[tuple[Packet, Callable[[Packet], None]]] = []
+        self.inside: list[tuple[Packet, Callable[[Packet], None], int]] = []
         self.free = 0
         self.last_release = 0
         self.unread = 0  # of `inside`, what the application can read
@@ -33,14 +40,14 @@ class Server:
         c = self.columns
         if len(self.inside) >= c.ROOM:
             return False
-        start = max(self.clock.now, self.free)
+        start = max(self.clock.now - self.world.early, self.free)
         service = self.service(packet.size, start)
         self.free = start + service
         self.postpone(service)
         release = max(self.on_tick(self.free + c.DELAY), self.last_release)
         self.last_release = release
-        self.inside.append((packet, deliver))
-        self.clock.at(release, Turn.SECOND, self.release)
+        self.inside.append((packet, deliver, release))
+        self.clock.at(max(release, self.clock.now), Turn.SECOND, self.release)
         return True
 
     def release(self) -> None:
@@ -52,9 +59,11 @@ class Server:
             self.read()
 
     def leave(self, *, more: bool) -> None:
-        packet, deliver = self.inside.pop(0)
+        packet, deliver, release = self.inside.pop(0)
         packet.more = more
+        self.world.early = 0 if self.columns.READ else self.clock.now - release
         deliver(packet)
+        self.world.early = 0
 
     def read(self) -> None:
         """The application asks for READ bytes and gets what there is."""

@@ -95,7 +95,7 @@ class World:
             for n, columns in enumerate(self.tables.links)
         ]  # fmt: skip
         self.legs = [
-            Server(Clock(self.simulation, Phase.LEG, n), self.streams, n, columns)
+            Server(self, Clock(self.simulation, Phase.LEG, n), self.streams, n, columns)
             for n, columns in enumerate(self.tables.legs)
         ]
         self.rows, self.row, self.protocol = rows, row, protocol
@@ -193,7 +193,7 @@ class World:
     def packets(self) -> list[Packet]:
         """Return the packets that a node or leg still needs, also those of which the next node has a copy."""
         queued = [packet for station in self.stations for packet in station.kept()]
-        return queued + [packet for leg in self.legs for packet, _ in leg.inside]
+        return queued + [packet for leg in self.legs for packet, _, _ in leg.inside]
 
     def in_flight(self, flow: Any) -> int:
         """Data packets of a flow on their way: in legs and queues, where nobody else has received them.
@@ -201,7 +201,7 @@ class World:
         Those that wait for room at their own node are as well.
         """
         queued = [packet for station in self.stations for packet in station.not_received()]
-        inside = [packet for leg in self.legs for packet, _ in leg.inside]
+        inside = [packet for leg in self.legs for packet, _, _ in leg.inside]
 
         def counts(packet: Packet) -> bool:
             return packet.path == flow.number and packet.kind == "data"
