@@ -60,10 +60,10 @@ def nines(found: Availability) -> str:
     def named(k: int) -> str:
         return f"{_NINES[k]} ({time(10.0**-k * YEAR)} a year)"
 
-    texts = [f"{named(met)} are met"] if met else []
+    texts = [f"{named(met)} {'is' if met == 1 else 'are'} met"] if met else []
     open_ = [_NINES[k] for k in range(met + 1, missed or len(_NINES))]
     texts += [f"{listed(open_)} are not decided"] if open_ and missed else []
-    texts += [f"{named(missed)} are not"] if missed else []
+    texts += [f"{named(missed)} {'is' if missed == 1 else 'are'} not"] if missed else []
     text = ", ".join(texts)
     return text[:1].upper() + text[1:]
 
@@ -102,5 +102,10 @@ def percent(share: float) -> str:
 
 def time(seconds: float) -> str:
     """Return a time of up to a year: `4.2 h`, `53 min`, `12 s`."""
-    _, factor, unit = next(each for each in _UNITS if seconds >= each[0])
-    return f"{trimmed(seconds / factor)} {unit}"
+    factor, name = unit(seconds)
+    return f"{trimmed(seconds / factor)} {name}"
+
+
+def unit(seconds: float) -> tuple[float, str]:
+    """Return the unit in which a time is written: its length [s] and its name."""
+    return next((factor, name) for least, factor, name in _UNITS if seconds >= least)

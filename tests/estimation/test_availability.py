@@ -237,7 +237,7 @@ def test_nines_are_met_missed_or_undecided() -> None:
         "Two nines (3.65 days a year) are met, three nines and four nines are not decided, "
         "five nines (5.26 min a year) are not"
     )
-    assert said(0.3, 0.4) == "One nine (36.5 days a year) are not" and said(0.9999999, 1).startswith(
+    assert said(0.3, 0.4) == "One nine (36.5 days a year) is not" and said(0.9999999, 1).startswith(
         "Six nines"
     )
 
