@@ -56,6 +56,10 @@ FOLDERS = {
     "fit": (
         ["fit", "scenario.yaml", str(MEASURED), "--free", "hops.0.rate", "--out"], ["fit.html", "fit.json"]
     ),
+    "availability": (
+        ["availability", "year.yaml", "--goal", "goodput_bps >= 100 kbit/s", "--replications", "4", "--out"],
+        ["availability.html", "states.csv"],
+    ),
     "sweep": (["sweep", "sweep.yaml", "--out"], []),
 }  # fmt: skip
 """Commands that write into a folder, and files that they write there."""
@@ -67,6 +71,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     (folder / "scenario.yaml").write_text(SCENARIO)
     (folder / "other.yaml").write_text(SCENARIO.replace("window: 10", "window: 4"))
+    (folder / "year.yaml").write_text(SCENARIO.replace("delay:", "outages: {down: 4 h a year}, delay:"))
     (folder / "plan.yaml").write_text(PLAN)
     (folder / "sweep.yaml").write_text("scenario: scenario.yaml\naxes: {transport.window: [2, 4]}\n")
     (folder / "reference.csv").write_text("id,goodput\n1,1e5\n")
