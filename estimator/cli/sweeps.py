@@ -100,7 +100,13 @@ def sweep(
             with console.progress(loaded.name, quiet or as_json):  # compiles
                 models = simulated.models()
                 found = stack.enter_context(
-                    open_workers(workers=workers, scheduler=scheduler, target=target, models=models)
+                    open_workers(
+                        workers=workers,
+                        scheduler=scheduler,
+                        target=target,
+                        models=models,
+                        work=simulated.work,
+                    )
                 )
             if dry_run:
                 _print_forecast(forecast(simulated, found, store=there), as_json)

@@ -310,8 +310,8 @@ def _simulated(
         return []
     first = scenarios[0]
     n, seed = replications or first.replications, first.seed if seed is None else seed
-    target = resolve_target(target)
     same = [scenario_of(each, values={"replications": n, "seed": seed}) for each in scenarios]
+    target = resolve_target(target, [(each, n) for each in same], threads=threads)
     found = simulate_all(
         [Job(each, 0, n) for each in same], target=target, threads=threads, progress=progress, large=large
     )

@@ -141,7 +141,8 @@ def compare_measured(
     more = {"replications": replications, "seed": seed}
     setting = {**(values or {}), **{name: value for name, value in more.items() if value is not None}}
     scenario = scenario_of(scenario, values=setting)
-    n, target = scenario.replications, resolve_target(target)
+    n = scenario.replications
+    target = resolve_target(target, [(scenario, n)], threads=threads)
     names = [
         name for name in dict.fromkeys(name for run in runs for name in run.values) if _compared(name, runs)
     ]

@@ -119,8 +119,8 @@ def availability(
     measurable.check([goal.outcome for goal in parsed], given)
     year = Year(given.network.rare_outages(), bounds(given.duration)[1] + given.network.before_s)
     strata, least = Strata([state.share for state in year.states]), given.replications
-    target, tell = resolve_target(target), reporter(progress)
     total, most = least * len(year.states), 2 * least * len(year.states)
+    target, tell = resolve_target(target, [(given, most)], threads=threads), reporter(progress)
     if wanted is not None:
         most = max(most, statistics.MAX_REPLICATIONS)
     while True:

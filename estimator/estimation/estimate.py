@@ -160,7 +160,10 @@ def estimate(
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
     phases.note(scenario)
     moments.note(scenario)
-    target, tell = resolve_target(target), reporter(progress)
+    fixed = scenario.precision is None and probability is None
+    expected = replications or (scenario.replications if fixed else statistics.EXPECTED_REPLICATIONS)
+    target = resolve_target(target, [(scenario, expected)], threads=threads)
+    tell = reporter(progress)
     runs = Replications(scenario, target=target, threads=threads, large=large)
     judged = None
     if probability is not None:

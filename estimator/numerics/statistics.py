@@ -24,6 +24,9 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MAX_REPLICATIONS = 1_000_000
 """Maximum number of replications of a `StoppingRule`."""
 
+EXPECTED_REPLICATIONS = 1000
+"""Number of replications that forecasts assume where a `StoppingRule` decides."""
+
 
 class Mean(NamedTuple):
     """Mean, standard deviation and 95 % confidence interval of `n` values, those that are not NaN.

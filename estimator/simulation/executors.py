@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.threads import cores
+from netcarlo.scenario import Scenario
 from netcarlo.simulation.provenance import model_version
 from netcarlo.simulation.targets import TARGETS, resolve_target
 
@@ -91,12 +92,14 @@ def open_workers(
     scheduler: Any = None,
     target: str = "cpu",
     models: Iterable[Any] = (),
+    work: Iterable[tuple[Scenario, float]] = (),
 ) -> Iterator[Workers]:
     """Yield workers, and close them at the end of the block.
 
     With a `scheduler`, an address or a cluster of Dask (or with `scheduler-address` in the configuration of
     Dask), they are the workers of that scheduler; with `workers`, that many processes, one for each GPU if
-    the target is cuda; otherwise threads of this process. The `models` are compiled once in this process
+    the target is cuda; otherwise threads of this process. With the target auto, `work` decides (see
+    `resolve_target`). The `models` are compiled once in this process
     before local workers start. Raises InputError.
     """
     if target not in TARGETS:
@@ -114,7 +117,7 @@ def open_workers(
         if scheduler is not None:
             yield stack.enter_context(_connected(scheduler, target))
             return
-        target = resolve_target(target)
+        target = resolve_target(target, work)
         if target == "cpu":
             _compile(models)
         if workers is None:

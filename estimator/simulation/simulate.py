@@ -47,7 +47,8 @@ def simulate_all(
     """Simulate many jobs with one launch per model where possible; returns their outcomes in order."""
     if not large:
         workload.check(workload.forecast(job.scenario, job.replications) for job in jobs)
-    target, tell = resolve_target(target), reporter(progress)
+    work = [(job.scenario, job.replications) for job in jobs]
+    target, tell = resolve_target(target, work, threads=threads), reporter(progress)
     launches.prepare((job.scenario for job in jobs), target=target)
     total, done = sum(job.replications for job in jobs), 0
     parts: list[list[Outcomes]] = [[] for _ in jobs]

@@ -69,7 +69,7 @@ def sweep(
         else:
             store = Store.create(url, space.manifest())
         with open_workers(
-            workers=workers, scheduler=scheduler, target=target, models=space.models()
+            workers=workers, scheduler=scheduler, target=target, models=space.models(), work=space.work
         ) as found:
             run(
                 space, store, executor=found.executor, slots=found.slots, target=found.target,

@@ -91,6 +91,11 @@ def _capability(device: int) -> tuple[int, int]:
     return properties["major"], properties["minor"]
 
 
+def on_disk(model: Any) -> bool:
+    """Return True if the machine code of a model for the first device is in the cache folder."""
+    return machine_code(model, _capability(0)).exists()
+
+
 @functools.cache
 def _loaded(model: Any, device: int) -> Any:
     import cupy

@@ -18,6 +18,7 @@ from netcarlo.errors import Faults, InputError, prefixed, suggest
 from netcarlo.estimation import goals
 from netcarlo.estimation.goals import Goal
 from netcarlo.numerics.arrays import Bools, Floats, Ints
+from netcarlo.numerics.statistics import EXPECTED_REPLICATIONS
 from netcarlo.scenario import Scenario
 from netcarlo.schema import expressions, fields
 from netcarlo.schema.axes import AxisSpec, Points, points
@@ -286,6 +287,12 @@ class Sweep:
             if name not in every:
                 with self._at("outcomes"):
                     measurable.refuse(name, self.base, every)
+
+    @property
+    def work(self) -> list[tuple[Scenario, float]]:
+        """Scenarios and numbers of replications that take about as long as the sweep."""
+        n = EXPECTED_REPLICATIONS if self.base.precision is not None else self.base.replications
+        return [(each, self.n_cells * n / len(self.variants)) for each in self.variants]
 
     def models(self) -> list[Any]:
         """Return the kernel models of the sweep.

@@ -1,0 +1,82 @@
+"""Choice between the processor cores and a GPU by the forecast time, compilation included.
+
+What both do alike, such as drawing rows and naming outcomes, is left out.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from netcarlo.scenario import Scenario
+from netcarlo.simulation import workload
+from netcarlo.simulation.launches import model_of
+
+START_S = 2.0
+"""Time until the first launch of a process on a GPU [s]."""
+
+AT_ONCE = 70_000
+"""Rows that a large GPU simulates at the same time; fewer take as long (docs/results/gpu-h200.md)."""
+
+ASSEMBLY = {"path": 2.0, "shared": 3.0, "wireless": 10.0, "adhoc": 5.0}
+"""Time of translation and assembly for a GPU, relative to compilation for the processor."""
+
+CORE, LINUX_CORE = {"path": 1e8, "shared": 1.5e7, "wireless": 5e6, "adhoc": 1e6}, 0.4
+"""Packets per second of a processor core (docs/results/scaling.md), and the part of it with today's Linux."""
+
+GPU, LINUX_GPU = {"path": 4e9, "shared": 4e8, "wireless": 4e8, "adhoc": 1.6e7}, 0.04
+"""Packets per second of a full GPU (docs/results/gpu-h200.md), and the part of it with today's Linux."""
+
+
+class Forecast(NamedTuple):
+    """Forecast times of a run by target [s]."""
+
+    cpu_s: float
+    cuda_s: float
+    compile_cuda_s: float
+    """Part of `cuda_s` that is translation and assembly."""
+
+    @property
+    def target(self) -> str:
+        """The faster target."""
+        return "cuda" if self.cuda_s < self.cpu_s else "cpu"
+
+    @property
+    def reason(self) -> str:
+        """Sentence that states the choice and its reason."""
+        gpu = f"about {self.cuda_s:.2g} s"
+        if self.compile_cuda_s >= 0.5:
+            gpu += f", {self.compile_cuda_s:.2g} s of which to compile for it"
+        time = f"about {self.cpu_s:.2g} s" if self.cpu_s >= 0.1 else "less than 0.1 s"
+        cpu = f"the processor needs {time}"
+        if self.target == "cuda":
+            return f"runs on the GPU: it needs {gpu}; {cpu} (--target cpu selects it)"
+        return f"runs on the processor: {cpu}, the GPU {gpu} (--target cuda selects it)"
+
+
+def forecast(work: Iterable[tuple[Scenario, float]], threads: int) -> Forecast:
+    """Return the forecast for numbers of replications of scenarios on `threads` cores or one GPU."""
+    cpu_s, launch_s, models = 0.0, 0.0, dict[Any, None]()
+    for scenario, replications in work:
+        if scenario.fidelity == "formula" or not replications:
+            continue
+        model = model_of(scenario)
+        models[model] = None
+        family, linux = model.address.family, "linux" in (model.address.sender, model.address.control)
+        packets = workload.forecast(scenario, 1).packets
+        cpu_s += packets * replications / (threads * CORE[family] * (LINUX_CORE if linux else 1.0))
+        row_s = packets * AT_ONCE / (GPU[family] * (LINUX_GPU if linux else 1.0))
+        launch_s += row_s * max(1.0, replications / AT_ONCE)
+    cpu, cuda = compile_s(models)
+    return Forecast(cpu_s + cpu, START_S + launch_s + cuda if models else 0.0, cuda)
+
+
+def compile_s(models: Iterable[Any]) -> tuple[float, float]:
+    """Return the time to compile the models that are not in the cache, for the processor and for the GPU."""
+    from netcarlo.kernels.runtime import compile as compilers
+    from netcarlo.kernels.runtime import compile_speed, modules
+
+    cpu = cuda = 0.0
+    for model in models:
+        seconds = model.compile_s * compile_speed.factor()
+        cpu += 0.0 if compilers.on_disk(model) else seconds
+        cuda += 0.0 if modules.on_disk(model) else seconds * ASSEMBLY[model.address.family]
+    return cpu, cuda
