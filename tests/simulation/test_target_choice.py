@@ -46,7 +46,7 @@ def test_a_small_run_is_for_the_processor_and_a_large_one_for_the_gpu(gpu: set[s
 
 
 def test_compilation_counts_where_it_is_needed(gpu: set[str]) -> None:
-    work = [(scenario(), 12_000.0)]
+    work = [(scenario(), 20_000.0)]
     assert chosen(work) == "cuda"
     gpu.discard("cuda")
     assert chosen(work) == "cpu"
