@@ -61,6 +61,7 @@ SENDERS = (
     Sender("elfn", "ns2", "elfn", "aimd", fluid="newreno", network="adhoc"),
     Sender("eln", "ns2", "eln", "aimd", fluid="newreno", network="adhoc"),
     Sender("sctp", "sctp", sack=True),
+    Sender("mptcp", "mptcp", sack=True, network="path"),
     Sender("udp", "udp", number=0, handshake=False, fluid="udp"),
 )
 """All senders. The order is that of lists in messages and in documentation."""

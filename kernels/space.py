@@ -30,10 +30,14 @@ EVERYWHERE = tuple(
 )
 """Senders for every kind of network, by the value of the field `protocol`."""
 
+MPTCP = ("reno", "cubic", "bbr")
+"""Congestion controls of the subflows of MPTCP."""
+
 CONTROLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys((*SCHEMES, *PROBING, *NOTIFIED, "linux26"), ("", *WINDOWS)),
     "linux": OF_LINUX,
     "mixed": ("", "linux"),
+    "mptcp": MPTCP,
 }
 """Congestion controls of a sender; "" is its own one, the only one of senders not listed here.
 
@@ -62,11 +66,12 @@ def _never(*pairs: str) -> tuple[frozenset[str], ...]:
 
 NETWORKS: dict[str, Network] = {
     "path": Network(
-        (*EVERYWHERE, "udp"),
+        (*EVERYWHERE, "mptcp", "udp"),
         ("mobile", "varying", "messages", "autotuning", "delays", "reordering"),
         _never(
             "mobile + varying", "mobile + reordering", "varying + reordering", "mobile + autotuning",
             "reordering + messages", "reordering + autotuning",
+            *(f"mptcp + {option}" for option in ("mobile", "varying", "delays", "reordering")),
         ),
         only={"messages": ("linux",), "autotuning": ("linux",)},
     ),

@@ -134,6 +134,20 @@ class Failover(IntEnum):
     COLUMNS = 1
 
 
+class Subflows(IntEnum):
+    """Columns after all others of MPTCP, data packets at the level of the connection."""
+
+    REINJECTED = 0  # data packets given to a subflow although another one had them
+    REORDERED = 1  # data packets that waited at the receiver for data of another subflow
+    STALE = 2  # subflows that became stale
+    DELIVERED = 3  # + path: data packets that its subflow was the first to deliver
+    COLUMNS = DELIVERED + PATHS
+
+
+WITH_SUBFLOWS = 2
+"""Value of `RowP.QUEUES` in rows of MPTCP."""
+
+
 class Messages(IntEnum):
     """Columns after all others of models whose application writes messages: messages that have arrived."""
 
@@ -266,12 +280,15 @@ class Rows(NamedTuple):
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:
         """Return the tables of outcomes (`rows.AnyRows`)."""
-        measured = (self.parameters[:, RowP.QUEUES] > 0).any()
+        measured = (self.parameters[:, RowP.QUEUES] == 1).any()
         found = [Table("queues", len(Queues), 1, 1)] if measured else []
         if (self.parameters[:, RowP.LATE] > 0).any():
             found.append(Table("delays", DelayOut.COLUMNS, 1, 1))
         if (self.parameters[:, LinuxP.MESSAGES] > 0).any():
             found.append(Table("messages", Messages.COLUMNS, 1, 1))
-        two = int((self.parameters[:, SctpP.N_PATHS] == PATHS).any())
+        subflows = self.parameters[:, RowP.QUEUES] == WITH_SUBFLOWS
+        two = int(((self.parameters[:, SctpP.N_PATHS] == PATHS) & ~subflows).any())
         found.append(Table("failover", Failover.COLUMNS, two, two))
+        if subflows.any():
+            found.append(Table("subflows", Subflows.COLUMNS, 1, 1))
         return len(Out), tuple(found)

@@ -43,7 +43,7 @@ class RowP(IntEnum):
     LATE = auto()
     """One-way delay above which data are late [ns]; 0: delays are not measured."""
     QUEUES = auto()
-    """1 if `Queues` follows the outcomes, else 0."""
+    """1 if `Queues` follows the outcomes, 2 if `Subflows` does (MPTCP), else 0."""
 
 
 class UdpP(IntEnum):
@@ -207,6 +207,23 @@ class MobileP(IntEnum):
     """Minimum time from the reply at the host to link down in a prepared handover [ns]."""
     SIGNAL_LOSS = auto()
     """Probability that a signalling message is lost on the radio link [2**-32]."""
+
+
+class MptcpP(IntEnum):
+    """Parameters of MPTCP (RFC 8684, as in Linux 6.18), in columns that it shares with SCTP.
+
+    A row is of one of the two, so that the columns after those of transports keep their places.
+    """
+
+    SUBFLOWS = SctpP.N_PATHS
+    """Number of subflows, one per path."""
+    BACKUP = SctpP.FAILBACK
+    """Subflows that carry data only if no other is active (RFC 8684, section 3.3.8); bit k is path k."""
+    STALE_LOSS_CNT = SctpP.PATH_MAX_RETRANS
+    """Periods of the retransmission timer without an ACK after which a subflow is stale (stale_loss_cnt);
+    0: never."""
+    PER_MSS = SctpP.INITIAL_CWND
+    """Memory of a send buffer per packet of the window [bytes] (`per_mss` in `tcp_sndbuf_expand`)."""
 
 
 Block = type[IntEnum]

@@ -1,4 +1,4 @@
-"""Models of paths: one association, SCTP over one or two paths, and UDP."""
+"""Models of paths: one association, SCTP over one or two paths, MPTCP over two, and UDP."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.layout import Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.observers import composed
 from netcarlo.kernels.base.parameters import Block, MobileP
@@ -24,6 +24,8 @@ from netcarlo.kernels.path import (
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.path.observers import delays, events, messages, queues
+from netcarlo.kernels.path.subflows import engine as subflows
+from netcarlo.kernels.path.subflows import state as subflows_state
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,8 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
     """Return the model of an address with this endpoint."""
     if address.sender == "udp":
         return _datagrams(address, endpoint)
+    if address.sender == "mptcp":
+        return _subflows(address, endpoint)
     two_paths = address.sender == "sctp" and not (address.mobile or address.reordering)
     return _multihomed(address, endpoint) if two_paths else _one(address, endpoint)
 
@@ -194,6 +198,25 @@ def _multihomed(address: Address, endpoint: Endpoint) -> Model:
         address=address, make=make, scratch=scratch,
         outcomes=lambda rows: _columns(address) + failovers(rows), window=endpoint.window,
         cost=_packets(endpoint.window), noalias=True,
+    )  # fmt: skip
+
+
+def _subflows(address: Address, endpoint: Endpoint) -> Model:
+    """Return the model of MPTCP over two paths."""
+
+    def make(step: Step) -> Any:
+        observed = ObserverSlots(observer=events)
+        hops = _hops(address, subflows_state.HOPS, arrival_before_departure=False)
+        return bind(subflows.simulate, step, hops, observed, endpoint.slots(step))
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return subflows.scratch_words(rows, endpoint.words), endpoint.floats
+
+    return Model(
+        blocks=_blocks(address, endpoint),
+        address=address, make=make, scratch=scratch,
+        outcomes=lambda rows: _columns(address) + Subflows.COLUMNS, window=endpoint.window,
+        cost=_packets(endpoint.window),
     )  # fmt: skip
 
 

@@ -1,14 +1,14 @@
 """One row of `Rows` as plain Python objects."""
 
 from netcarlo.kernels.base.layout import FOREVER, Rows
-from netcarlo.kernels.base.parameters import P
+from netcarlo.kernels.base.parameters import MptcpP, P
 
 
 class Parameters:
     """Columns of `P` as attributes, plain integers."""
 
     def __init__(self, rows: Rows, row: int) -> None:
-        self._values = {column.name: int(rows.parameters[row, column]) for column in P}
+        self._values = {column.name: int(rows.parameters[row, column]) for column in (*P, *MptcpP)}
 
     def __getattr__(self, name: str) -> int:
         return self._values[name]

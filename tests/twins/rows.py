@@ -14,6 +14,7 @@ from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import (
     as_datagrams,
     as_linux,
+    mptcp_rows,
     sctp_rows,
     tcp_rows,
     with_delays,
@@ -114,6 +115,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return all_mixed(count, seed=seed, linux=control == "linux", make=make)
     if family == "wireless":
         return make(count, seed=seed, tcp=sender != "udp")
+    if sender == "mptcp":
+        return mptcp_rows(count, seed=seed)
     if sender == "linux":
         return as_linux(mobile_rows(count, seed=seed) if mobile else tcp_rows(count, seed=seed), seed=seed)
     if sender == "udp" and family == "path":

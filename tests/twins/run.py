@@ -16,6 +16,7 @@ from tests.twins.linux.controls import CONTROLS as LINUX_CONTROLS
 from tests.twins.linux.own import OwnSender
 from tests.twins.linux.receiver import LinuxReceiver
 from tests.twins.linux.sender import LinuxSender
+from tests.twins.mptcp.connection import Connection
 from tests.twins.network import Network
 from tests.twins.outcomes import WORD, Outcomes
 from tests.twins.parameters import Parameters
@@ -80,11 +81,13 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
     simulation = Simulation()
     outcomes = Noted(limit=parameters.LIMIT) if parameters.LATE else Outcomes(limit=parameters.LIMIT)
-    linux = protocol.startswith("tcp_linux_")
+    linux = protocol.startswith(("tcp_linux_", "mptcp_"))
     network = Network(simulation, outcomes, parameters, streams, rows, row, arrival_first=not linux)
     mobile = protocol.endswith("_mobile")
     constants = rows.constants[row].astype(np.int64).tolist() if writes else None
     application = sender = None
+    if protocol.startswith("mptcp_"):
+        return run_mptcp(protocol.removeprefix("mptcp_"), simulation, outcomes, parameters, network)
     count = PATHS if protocol == "sctp" and not alone else 1
     paths = [network.mobile_path()] if mobile else [network.path(path) for path in range(count)]
     paths[0].reorders |= alone  # the model is one of such paths, even where a row has none
@@ -216,6 +219,23 @@ def run_linux(
     sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
     simulation.run(parameters.END)
     return application
+
+
+def run_mptcp(
+    control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, network: Network
+) -> NDArray[np.int64]:
+    """Run a connection over one or two paths; return its outcomes."""
+    paths = [network.path(path) for path in range(parameters.SUBFLOWS)]
+    connection = Connection(simulation, outcomes, parameters, paths, control)
+    senders = [one.sender for one in connection.subflows]
+
+    def cwnd_1024() -> int:
+        return 1024 * min(sum(sender.cwnd for sender in senders), parameters.WINDOW)
+
+    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: senders[0].rtt)
+    simulation.run(parameters.END)
+    of_subflows = connection.report()
+    return np.append(outcomes.vector(), of_subflows)
 
 
 def run_sctp(

@@ -7,9 +7,18 @@ import numpy as np
 from numpy.random import Generator
 
 from netcarlo.kernels.adhoc.layout import ManetRows
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, CHANCE_BITS, ENDLESS, FOREVER, PATHS, Hop, Rows
+from netcarlo.kernels.base.layout import (
+    BYTE_TIME_BITS,
+    CHANCE_BITS,
+    ENDLESS,
+    FOREVER,
+    PATHS,
+    WITH_SUBFLOWS,
+    Hop,
+    Rows,
+)
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.kernels.base.parameters import LinuxP, MobileP, P, ReliableP, RowP, SctpP, TcpP, UdpP
+from netcarlo.kernels.base.parameters import LinuxP, MobileP, MptcpP, P, ReliableP, RowP, SctpP, TcpP, UdpP
 from netcarlo.kernels.base.varying import HEAD, Head
 from netcarlo.kernels.udp.source import MOST_SPREAD
 
@@ -142,6 +151,34 @@ def _sctp_row(rng: Generator) -> Rows:
         choose_cross_traffic(rng, row, path, end, on_lattice)
         choose_ticks(rng, row, path, on_lattice)
     row.parameters[0, SctpP.FAILBACK] = rng.integers(0, 2)
+    return row
+
+
+def mptcp_rows(count: int, *, seed: int) -> Rows:
+    """Return `count` scenarios for MPTCP over one or two paths; row k of a seed is the same for every
+    `count`."""
+    return stack([_mptcp_row(np.random.default_rng([seed, k, 48])) for k in range(count)])
+
+
+def _mptcp_row(rng: Generator) -> Rows:
+    row = _tcp_row(rng)
+    p = row.parameters[0]
+    make_linux(rng, p)
+    p[ReliableP.ACK_EVERY] = 2
+    subflows = 2 if rng.random() < 0.9 else 1
+    on_lattice = bool(p[RowP.DATA] == 960)
+    p[MptcpP.SUBFLOWS] = subflows
+    p[MptcpP.BACKUP] = pick(rng, 0, 0, 0, 1, 2, 3)
+    p[MptcpP.STALE_LOSS_CNT] = pick(rng, 0, 1, 4, 4, 4)
+    p[MptcpP.PER_MSS] = pick(rng, 2304, 4352, 4352)
+    p[RowP.QUEUES] = WITH_SUBFLOWS
+    if rng.random() < 0.3:  # fast enough for the window to matter
+        p[RowP.WINDOW] = rng.integers(50, 1500)
+        row.hops[0, 0, :, [Hop.BYTE_TIME, Hop.R_BYTE_TIME]] //= 10
+    if subflows > 1:
+        choose_hops(rng, row, 1, on_lattice)
+        choose_outages(rng, row, 1, int(p[RowP.END]), on_lattice)
+        choose_cross_traffic(rng, row, 1, int(p[RowP.END]), on_lattice)
     return row
 
 

@@ -1,0 +1,1 @@
+"""MPTCP connection over two paths."""
