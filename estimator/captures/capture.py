@@ -49,6 +49,8 @@ def capture(scenario: ScenarioLike, file: str | Path, *, replication: int = 0, a
     scenario = scenario_of(scenario)
     if scenario.fidelity != "packet":
         raise InputError(f"fidelity {scenario.fidelity} has no packets to capture; write fidelity: packet")
+    if scenario.transport.subflows:
+        raise InputError("captures do not show the options of mptcp; write a trace: netcarlo trace FILE")
     found = recorded(scenario, replication=replication, at=at)
     destination.write(file, lambda path: write(path, found.packets, at=at))
     return len(found.packets)

@@ -51,6 +51,7 @@ RELATIONS = (
     Relation("retransmitted <= sent"),
     Relation("sent_alternate <= sent"),
     Relation("reordered <= received"),
+    Relation("reordered_data <= received"),
     Relation("discarded <= copies"),
     Relation(
         "sent + copies = received + drops_queue + drops_random + drops_outage + destroyed + drops_route + "

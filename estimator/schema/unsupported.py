@@ -32,14 +32,14 @@ _QUIC = _linux(f"QUIC {_NOT_SIMULATED}; its loss recovery is near that of Linux 
 _DELAY = Known(f"this control by delay {_NOT_SIMULATED}; Vegas is another one", {"protocol": "vegas"})
 _LOSS = _linux(f"this congestion control {_NOT_SIMULATED}; CUBIC is the nearest", "cubic")
 _BY_RATE = _linux(f"this control by rate {_NOT_SIMULATED}; BBR is the nearest", "bbr")
-_SEVERAL = Known(f"multipath TCP {_NOT_SIMULATED}; SCTP with two paths is", {"protocol": "sctp"})
+_SEVERAL = Known("MPTCP is a transport over two paths", {"protocol": "mptcp"})
 _SCALABLE = _linux("DCTCP, TCP Prague and L4S are not simulated", "cubic")
 _DATAGRAMS = Known(f"this transport {_NOT_SIMULATED}; datagrams at a constant rate are", {"protocol": "udp"})
 
 PROTOCOLS: dict[str, Known] = {
     **dict.fromkeys(("quic", "http3", "gquic", "h3"), _QUIC),
     **dict.fromkeys(("dctcp", "prague", "tcp_prague", "l4s", "d2tcp", "hpcc", "dcqcn"), _SCALABLE),
-    **dict.fromkeys(("mptcp", "mpquic", "multipath"), _SEVERAL),
+    **dict.fromkeys(("mpquic", "multipath"), _SEVERAL),
     **dict.fromkeys(("ledbat", "copa", "fast", "nv", "lola", "swift", "timely"), _DELAY),
     **dict.fromkeys(("pcc", "vivace", "allegro", "remy", "orca", "sprout"), _BY_RATE),
     **dict.fromkeys(("htcp", "hybla", "illinois", "highspeed", "hstcp", "scalable", "veno"), _LOSS),

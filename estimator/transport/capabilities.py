@@ -66,6 +66,8 @@ class Capabilities:
     """True for UDP: datagrams are sent on a schedule, without acknowledgements and retransmissions."""
     two_paths: ClassVar[bool] = False
     """True if the transport can use a second path."""
+    subflows: ClassVar[bool] = False
+    """True if it has a subflow per path (MPTCP)."""
     marked: ClassVar[bool] = False
     """True if routers can mark its packets (ECN) on paths."""
     reads_late: ClassVar[bool] = False

@@ -8,6 +8,7 @@ from netcarlo.schema.problems import Wrong
 from netcarlo.schema.record import Record
 from netcarlo.transport.capabilities import PROTOCOLS, TCPS
 from netcarlo.transport.congestion import BUILT_IN
+from netcarlo.transport.mptcp import Mptcp
 from netcarlo.transport.tcp import Linux, Linux26, Sctp, Tcp, Vegas
 from netcarlo.transport.udp import Udp
 
@@ -27,6 +28,7 @@ AnyTransport = Annotated[
     | Annotated[Linux, Tag("<linux>")]
     | Annotated[Linux26, Tag("<linux26>")]
     | Annotated[Sctp, Tag("<sctp>")]
+    | Annotated[Mptcp, Tag("<mptcp>")]
     | Annotated[Udp, Tag("<udp>")],
     Discriminator(_tag),
 ]

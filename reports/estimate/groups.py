@@ -32,12 +32,12 @@ GROUPS = (
         "retried_mpdu_ratio|block_ack_requests|internal_collisions|airtime_fairness",
     ),
     Group("Delay and queues", "mean_rtt_s|mean_delay_s|delay_.*|longest_wait_s|mean_queue"),
-    Group("Losses", "drops_.*|drop_ratio|loss_.*|destroyed|ack_drops|marked|reordered"),
+    Group("Losses", "drops_.*|drop_ratio|loss_.*|destroyed|ack_drops|marked|reordered(_data)?"),
     Group(
         "Congestion control and retransmission",
-        "retransmitted|timeouts|fast_retransmits|cwnd_reductions|mean_cwnd_packets|spared|probe.*",
+        "retransmitted|reinjected|timeouts|fast_retransmits|cwnd_reductions|mean_cwnd_packets|spared|probe.*",
     ),
-    Group("Interruptions", "resume_.*|restart_s|failover_s|longest_silence_s"),
+    Group("Interruptions", "resume_.*|restart_s|failover_s|longest_silence_s|stale_subflows"),
     Group(
         "Packets and times",
         "sent|sent_alternate|delivered|in_order|received|acked|in_flight|handshakes|transmissions|arrivals|"

@@ -83,7 +83,7 @@ def test_known_protocols_are_never_taken_for_misspellings_and_the_remedy_works(n
 def test_no_known_name_is_one_of_ours():
     ours = {*PROTOCOLS, *(name for kind in NETWORKS for name in allowed(kind))}
     assert not ours & unsupported.PROTOCOLS.keys()
-    for name in ("quic", "dctcp", "mptcp", "prague"):
+    for name in ("quic", "dctcp", "prague"):
         assert suggest(name, ours).startswith("known:")
 
 

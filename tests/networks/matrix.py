@@ -40,7 +40,9 @@ REASON = (
     "the sender acts on notifications of the network (a broken route, a packet seen destroyed), and this "
     "network has none: queues drop silently, and 802.11 discards a frame that it cannot decode"
 )
-"""Pattern of the letter of the reason why a cell is refused, such as (a)."""
+"""Reason (a) why a cell is refused."""
+ONLY_PATHS = "subflows of MPTCP have paths of their own to a fixed host"
+"""Reason (b)."""
 
 HEAD = """\
 # Which transport works in which network
@@ -49,7 +51,7 @@ HEAD = """\
 
 A cell names the [fidelities](../fidelity.md) of a network in its simplest form. Further features (outages,
 receiving hosts, buffers, congestion controls of your own) may exist for packets only; otherwise they are
-refused by name. An (a) stands for a refusal.
+refused by name. An (a) or (b) stands for a refusal.
 """
 
 
@@ -67,7 +69,7 @@ default, and a file of yours that returns a rate.
 
 The TCP flows of a shared or 802.11 network are all of one kind, or a mix of
 {senders((*TCPS, "linux"))};
-or they are SCTP. UDP can be added to all of them. Two paths are for SCTP alone.
+or they are SCTP. UDP can be added to all of them. Two paths are for SCTP and MPTCP.
 """
 
 
@@ -101,9 +103,9 @@ def page() -> str:
         cells = []
         for network in NETWORKS:
             known = [FIDELITIES[f] for f in fidelities(network, protocol)]
-            cells.append(", ".join(known) or "(a)")
+            cells.append(", ".join(known) or ("(b)" if protocol == "mptcp" else "(a)"))
         lines.append(f"| `{protocol}` | {' | '.join(cells)} |")
-    return "\n".join([HEAD, *lines, "", fill(f"(a) {REASON}.", 110), TAIL])
+    return "\n".join([HEAD, *lines, "", fill(f"(a) {REASON}. (b) {ONLY_PATHS}.", 110), TAIL])
 
 
 if __name__ == "__main__":

@@ -165,6 +165,13 @@ def _two_failing(rng: Random, data: Data) -> None:
     data["paths"][0]["hops"][0]["outages"] = _outages(rng)
 
 
+def _mptcp(rng: Random, data: Data) -> None:
+    _two_failing(rng, data)
+    data["paths"][1]["backup"] = rng.random() < 0.2
+    data["transport"] = {"protocol": "mptcp", "congestion_control": rng.choice(("cubic", "reno", "bbr"))}
+    chance(rng, data["transport"], packets=lambda r: r.choice((3, 400)), window=lambda r: r.choice((4, 100)))
+
+
 def _sctp_path(rng: Random, data: Data) -> None:
     data["transport"] = _sctp(rng)
 
@@ -214,6 +221,7 @@ PATHS: dict[str, Feature] = {
         transport=_tcp(rng, "sack") | {"send_buffer": {"size": 30_000}}
     ),
     "finite": _in_transport(packets=lambda r: r.choice((1, 2, 5, 50, 500))),
+    "mptcp": _mptcp,
 }
 
 

@@ -52,6 +52,7 @@ def transport(protocol: str, **fields: Any) -> Any:
         ("linux", {}, "linux_cubic", "cubic", "cubic"),
         ("linux", {"congestion_control": "bbr3"}, "linux_bbr3", "bbr3", "bbr3"),
         ("sctp", {}, "sctp", "", "sctp"),
+        ("mptcp", {}, "mptcp", "cubic", "cubic"),
         ("udp", {"rate": "1 Mbit/s"}, "udp", "", "udp"),
     ],
 )
@@ -71,18 +72,21 @@ def test_a_control_of_ones_own_is_a_file(tmp_path: Path) -> None:
 
 
 def test_what_a_transport_is_for() -> None:
-    flags = "datagrams", "two_paths", "marked", "reads_late", "own_association", "stamped", "queues_measured"
+    flags = (
+        "datagrams", "two_paths", "subflows", "marked", "reads_late", "own_association", "stamped",
+        "queues_measured",
+    )  # fmt: skip
     found = {
         name: {flag for flag in flags if getattr(each, flag)}
         for name, each in {
             "newreno": transport("newreno"), "vegas": transport("vegas"), "linux": transport("linux"),
-            "sctp": transport("sctp"), "udp": transport("udp", rate="1 Mbit/s"),
+            "sctp": transport("sctp"), "mptcp": transport("mptcp"), "udp": transport("udp", rate="1 Mbit/s"),
         }.items()
     }  # fmt: skip
     assert found == {
         "newreno": {"marked", "reads_late"}, "vegas": {"marked", "reads_late"},
         "linux": {"own_association", "stamped", "queues_measured"}, "sctp": {"two_paths"},
-        "udp": {"datagrams"},
+        "mptcp": {"two_paths", "subflows", "stamped"}, "udp": {"datagrams"},
     }  # fmt: skip
 
 
@@ -91,6 +95,7 @@ def test_a_transport_says_over_which_networks_it_goes() -> None:
     over = {name: [key for key, kind in kinds if not refused(name, kind)] for name in PROTOCOLS}
     everywhere = ["paths", "wireless", "adhoc", "shared"]
     assert over.pop("elfn") == over.pop("eln") == ["adhoc"]
+    assert over.pop("mptcp") == ["paths"]
     assert all(networks == everywhere for networks in over.values())
     for kind in BY_KEY.values():
         assert set(allowed(kind)) == {protocol for protocol in PROTOCOLS if not refused(protocol, kind)}

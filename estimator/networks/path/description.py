@@ -195,6 +195,8 @@ class Route(Record):
     """Hops from sender to receiver."""
     ecn: bool | None = None
     """True if queues that mark may mark its data instead of dropping it. Default: false."""
+    backup: bool | None = None
+    """True if MPTCP sends data over it only while no other subflow is active. Default: false."""
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:

@@ -54,8 +54,12 @@ class PathNetwork(Routed):
         suitable last hop."""
         if len(self.routes) > 1 and not run.transport.two_paths:
             raise InputError(
-                "there are two paths, but only sctp uses two; remove one or write protocol: sctp"
+                "there are two paths, but only sctp and mptcp use two; remove one or write protocol: sctp"
             )
+        if run.transport.subflows:
+            self._check_subflows()
+        elif any(route.backup for route in self.routes):
+            raise InputError("backup of a path needs protocol: mptcp; write it, or remove backup")
         if len(self.routes) > 1 and any(map(reorders, every_hop(self.routes))):
             raise InputError("jitter with reorder needs one path, but there are two; remove one, or reorder")
         if any(map(reorders, every_hop(self.routes))):
@@ -89,6 +93,14 @@ class PathNetwork(Routed):
         for field in filter(None, map(varying_field, every_hop(self.routes))):
             raise InputError(f"mobility needs hops without {field}; remove it, or remove mobility")
         self.mobility.most_handovers(bounds(run.duration)[1])
+
+    def _check_subflows(self) -> None:
+        """Check that MPTCP has fixed hosts and constant hops."""
+        if self.mobility is not None:
+            raise InputError("mobility is not supported with mptcp; remove it, or write protocol: linux")
+        for field in filter(None, map(varying_field, every_hop(self.routes))):
+            remedy = "remove it, or write protocol: sctp"
+            raise InputError(f"{field} of a hop is not supported with mptcp; {remedy}")
 
     # Models.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import NS, Failover, Out, Queues
+from netcarlo.kernels.base.layout import NS, Failover, Out, Queues, Subflows
 from netcarlo.networks.causes import Fields, Lost, acknowledgements
 from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Otherwise, Outcome, same
 from netcarlo.networks.output import Seconds
@@ -184,8 +184,32 @@ OUTCOMES = (
     ),
     Outcome(
         "longest_silence_s", PathOutput.silence_s, LESS, "longest time between two arrivals of data, "
-        "retransmissions included; of mobile hosts, and of SCTP over two paths", when=PathOutput.falls_silent,
-        fluid=False,
+        "retransmissions included; of mobile hosts, of SCTP over two paths, and of MPTCP",
+        when=PathOutput.falls_silent, fluid=False,
+    ),
+    Outcome(
+        "subflow_1_bps", lambda out: out.subflow_bps(0), MORE, "MPTCP: payload that the subflow of the first "
+        "path was the first to deliver, over the same time as goodput", label="goodput of subflow 1",
+        when=PathOutput.subflows, fluid=False,
+    ),
+    Outcome(
+        "subflow_2_bps", lambda out: out.subflow_bps(1), MORE, "MPTCP: payload that the subflow of the "
+        "second path was the first to deliver, over the same time as goodput", label="goodput of subflow 2",
+        when=PathOutput.subflows, fluid=False, cause=Fields("paths.1"),
+    ),
+    Outcome(
+        "reinjected", Subflows.REINJECTED, LESS, "MPTCP: data packets assigned to a subflow again, "
+        "after they had been assigned to another", label="reinjected packets",
+        when=PathOutput.subflows, fluid=False, cause=Fields("paths.1"),
+    ),
+    Outcome(
+        "reordered_data", Subflows.REORDERED, LESS, "MPTCP: data packets that waited at the receiver for "
+        "data of another subflow", label="packets reordered between subflows",
+        when=PathOutput.subflows, fluid=False, cause=Fields("paths.1"),
+    ),
+    Outcome(
+        "stale_subflows", Subflows.STALE, LESS, "MPTCP: number of times that a subflow became stale",
+        when=PathOutput.subflows, fluid=False, cause=Fields("paths.1"),
     ),
     *messages.OUTCOMES,
     same(

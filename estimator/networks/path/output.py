@@ -4,7 +4,19 @@ from functools import cached_property
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NS, PATHS, Failover, Messages, Out, Queues, Rows
+from netcarlo.kernels.base.layout import (
+    ENDLESS,
+    FOREVER,
+    NS,
+    PATHS,
+    WITH_SUBFLOWS,
+    Failover,
+    Messages,
+    Out,
+    Queues,
+    Rows,
+    Subflows,
+)
 from netcarlo.kernels.base.parameters import LinuxP, MobileP, RowP, SctpP, UdpP
 from netcarlo.networks.output import Output
 from netcarlo.networks.path.varying import reordered
@@ -20,7 +32,7 @@ ENDS = (
 class PathOutput(Output):
     """Output of a kernel of paths for rows [n]."""
 
-    parts = {Queues: "queues", Failover: "failover", Messages: "messages"}
+    parts = {Queues: "queues", Failover: "failover", Subflows: "subflows", Messages: "messages"}
     rows: Rows
 
     @cached_property
@@ -55,6 +67,11 @@ class PathOutput(Output):
         useful = np.where(self.p[:, UdpP.INTERVAL] > 0, self[Out.DELIVERED], self[Out.IN_ORDER])
         return (useful * self.p[:, RowP.DATA] * 8.0 - self.short_bits) / self.active_s
 
+    def subflow_bps(self, path: int) -> Floats:
+        """Return the payload that a path's subflow was first to deliver, over the active time [bit/s]."""
+        of_path = self.table(Subflows)[:, 0, Subflows.DELIVERED + path]
+        return of_path * self.p[:, RowP.DATA] * 8.0 / self.active_s
+
     def throughput_bps(self) -> Floats:
         """Return all arrived packets, headers included, over the active time [bit/s]."""
         p = self.p
@@ -78,7 +95,7 @@ class PathOutput(Output):
 
     def two_paths(self) -> Bools:
         """Return True where the association has two paths."""
-        return np.asarray(self.p[:, SctpP.N_PATHS] == PATHS)
+        return np.asarray((self.p[:, SctpP.N_PATHS] == PATHS) & ~self.subflows())
 
     def answers(self) -> Bools:
         """Return True where the receiver sends acknowledgements, so that there is a window and RTT
@@ -107,7 +124,11 @@ class PathOutput(Output):
 
     def falls_silent(self) -> Bools:
         """Return True where the times between arrivals are measured."""
-        return self.mobile() | self.two_paths()
+        return self.mobile() | self.two_paths() | self.subflows()
+
+    def subflows(self) -> Bools:
+        """Return True where the connection has subflows."""
+        return np.asarray(self.p[:, RowP.QUEUES] == WITH_SUBFLOWS)
 
     def writes_messages(self) -> Bools:
         """Return True where the application sends messages."""
@@ -115,7 +136,7 @@ class PathOutput(Output):
 
     def queues(self) -> Bools:
         """Return True where the model measures queues."""
-        return self.p[:, RowP.QUEUES] > 0
+        return self.p[:, RowP.QUEUES] == 1
 
 
 def first_outage_end_s(rows: Rows) -> Floats:

@@ -6,9 +6,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, Rows
+from netcarlo.kernels.base.layout import (
+    BYTE_TIME_BITS,
+    FOREVER,
+    LOSSES,
+    NS,
+    PATHS,
+    WITH_SUBFLOWS,
+    Hop,
+    Messages,
+    Rows,
+)
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, SctpP
+from netcarlo.kernels.base.parameters import MobileP, MptcpP, ReliableP, RowP, SctpP
 from netcarlo.networks import outages, rare
 from netcarlo.networks.flows import late_ns
 from netcarlo.networks.outages import OnOff, alternating
@@ -44,6 +54,9 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     table[:, SctpP.N_PATHS] = len(routes)
     by_packets = getattr(run, "fidelity", "packet") == "packet"
     table[:, RowP.QUEUES] = run.transport.queues_measured and mobility is None and by_packets
+    if run.transport.subflows:
+        table[:, RowP.QUEUES] = WITH_SUBFLOWS
+        table[:, MptcpP.BACKUP] = sum(1 << k for k, route in enumerate(routes) if route.backup)
     if delay_field(run.transport):
         table[:, RowP.LATE] = late_ns(run.transport, "transport", draws)
     values = constants(run, draws)

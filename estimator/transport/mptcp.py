@@ -1,0 +1,87 @@
+"""MPTCP of today's Linux: fields of its subflows and of the connection."""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.parameters import MptcpP
+from netcarlo.kernels.space import MPTCP
+from netcarlo.schema import units
+from netcarlo.schema.quantity import Number, Payload, Quantity, Size
+from netcarlo.transport.capabilities import Capabilities
+from netcarlo.transport.classed import delay_field
+from netcarlo.transport.congestion import HAVE_SLOW_START
+from netcarlo.transport.tcp import Linux
+
+
+class Mptcp(Linux):
+    """MPTCP of the current Linux kernel over one or two `paths`: a subflow per path (RFC 8684).
+
+    The first path carries the first subflow; the second one joins when the first data are acknowledged.
+    `window` is the receive window that both share. The kernel's default scheduler assigns data to subflows. A
+    path with `backup: true` is used only while no other subflow is active.
+    """
+
+    absent: ClassVar = {"ecn": "ECN is not simulated with mptcp; write protocol: newreno"}
+
+    protocol: Literal["mptcp"]
+    """MPTCP of the current Linux kernel."""
+    rtt: ClassVar[str] = "the smoothed RTT of the first subflow, as for linux"
+    congestion_control: Literal[MPTCP] = "cubic"  # type: ignore[assignment, valid-type]
+    """Congestion control of each subflow: CUBIC, Reno or BBR v1. Subflows are not coupled."""
+    payload: Payload = 1424.0
+    header: Size = 76.0
+    ack: Size = 64.0
+    handshake: Size = 72.0
+    stale_loss_cnt: Annotated[Number, Quantity(units.PLAIN, 0, 254, whole=True)] = 4.0
+    """Number of periods of the connection's retransmission timer without an acknowledgement above which a
+    subflow is stale: it gets no new data, and others get what it has not delivered
+    (net.mptcp.stale_loss_cnt). 0: never."""
+
+    per_mss: Annotated[Number, Quantity(units.SIZE, 256, 65536, whole=True)] = 4352.0
+    """Memory that the kernel sets aside in a send buffer for each packet of the window. A kernel with headers
+    of few kinds of links and tunnels has 2304 B, that of a distribution 4352 B."""
+
+    controls: ClassVar[tuple[str, ...]] = MPTCP
+    own_association: ClassVar[str] = ""
+    queues_measured: ClassVar[bool] = False
+    two_paths: ClassVar[bool] = True
+    subflows: ClassVar[bool] = True
+    not_applicable = (*Linux.not_applicable, "messages", "idle_restart", "autotuning", "constants")
+
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
+        **Linux.fills,
+        "stale_loss_cnt": (MptcpP.STALE_LOSS_CNT, 1),
+        "per_mss": (MptcpP.PER_MSS, 1),
+    }
+
+    @property
+    def kind(self) -> str:
+        """See `Capabilities.kind`."""
+        return "mptcp"
+
+    def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
+        """See `Capabilities.unknown_to_fluid`."""
+        return Capabilities.unknown_to_fluid(self, known, model)
+
+    def unknown_to_formula(self, known: Sequence[str]) -> str:
+        """See `Capabilities.unknown_to_formula`."""
+        return Capabilities.unknown_to_formula(self, known)
+
+    @model_validator(mode="after")
+    def _has_what_linux_has(self) -> Self:
+        for name in self.not_applicable:
+            if getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True):
+                raise InputError(f"{name} does not apply to mptcp; remove it, or write protocol: linux")
+        if field := delay_field(self):
+            raise InputError(f"{field} does not apply to mptcp; remove it, or write protocol: linux")
+        if self.slow_start is not None and self.congestion_control not in HAVE_SLOW_START:
+            allowed = " or ".join(HAVE_SLOW_START)
+            raise InputError(
+                f"slow_start does not apply to {self.congestion_control}; remove it, or write "
+                f"congestion_control: {allowed}"
+            )
+        return self
