@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
-KINDS = ("bulk", "finite", "tuned", "messages", "outage", "pair", "edges")
+MPTCP = ("mptcp_bulk", "mptcp_finite", "mptcp_outage")
+"""Kinds with two paths and a subflow over each; in a part of them the second one is a backup."""
+KINDS = ("bulk", "finite", "tuned", "messages", "outage", "pair", "edges", *MPTCP)
 """`tuned`: as `finite`, the receiver's window grows; `messages`: one after the other with pauses between;
 `edges`: short transfers of the four kinds in `EDGES`, in turn."""
 EDGES = ("handshake", "queue", "acks", "short")
@@ -18,14 +20,20 @@ RANDOM = {
     "outage": (0.3, (1e-3, 1e-2)),
     "pair": (0.3, (1e-4, 1e-3, 1e-2)),
     "edges": (0.0, (0.0,)),
+    "mptcp_bulk": (0.3, (1e-4, 1e-3, 1e-2)),
+    "mptcp_finite": (0.3, (1e-3, 1e-2)),
+    "mptcp_outage": (0.3, (1e-3, 1e-2)),
 }
 """Share of scenarios with random loss, and its probabilities, by kind."""
 SEEDS = {
     "bulk": (3, 5), "finite": (4, 16), "tuned": (4, 16), "messages": (3, 5), "outage": (5, 5), "pair": (4, 4),
-    "edges": (8, 24),
+    "edges": (8, 24), "mptcp_bulk": (3, 5), "mptcp_finite": (4, 12), "mptcp_outage": (5, 5),
 }  # fmt: skip
 """Runs of a scenario without and with random losses."""
-DURATION_S = {"bulk": 30, "finite": 300, "tuned": 300, "messages": 60, "outage": 40, "pair": 60, "edges": 180}
+DURATION_S = {
+    "bulk": 30, "finite": 300, "tuned": 300, "messages": 60, "outage": 40, "pair": 60, "edges": 180,
+    "mptcp_bulk": 30, "mptcp_finite": 300, "mptcp_outage": 40,
+}  # fmt: skip
 """At most, where a transfer ends."""
 LONGEST_S = 2
 """The rate carries a message in no more."""
@@ -60,6 +68,11 @@ def _one(kind: str, k: int, rng: np.random.Generator) -> dict[str, object]:
     if kind == "bulk":
         clamp = rng.uniform(0.25, 1.6) * (products + queue) * 1448 if rng.random() < 0.1 else 0
         row["window_clamp_bytes"] = int(max(clamp, 8 * 1448)) if clamp else 0
+    if kind in MPTCP:
+        row |= _second_path(rng, least, often, losses)
+        loss = max(loss, float(str(row["packet_error_rate_2"])))
+    if kind == "mptcp_finite":
+        row["segments"] = round(_log_uniform(rng, 50, 5000))
     if kind in ("finite", "tuned"):
         row["segments"] = round(_log_uniform(rng, 14, 2072))
         row["autotuning"] = int(kind == "tuned")
@@ -68,7 +81,7 @@ def _one(kind: str, k: int, rng: np.random.Generator) -> dict[str, object]:
         row["message_bytes"] = 1448 * round(_log_uniform(rng, 10, most))
         row["pause_s"] = round(_log_uniform(rng, 0.05, 5), 3)
         row["idle_restart"] = int(row["congestion_control"] == "bbr" or rng.random() < 0.5)
-    if kind == "outage":
+    if kind in ("outage", "mptcp_outage"):
         row["down_start_s"] = round(rng.uniform(5, 9), 2)
         row["down_dur_s"] = round(_log_uniform(rng, 0.2, 10), 3)
     if kind == "edges":
@@ -76,6 +89,20 @@ def _one(kind: str, k: int, rng: np.random.Generator) -> dict[str, object]:
         loss = float(str(row["packet_error_rate"]))
     row["n_seeds"] = SEEDS[kind][loss > 0 or row.get("ack_error_rate", 0.0) > 0]
     return row
+
+
+def _second_path(
+    rng: np.random.Generator, least: float, often: float, losses: tuple[float, ...]
+) -> dict[str, object]:
+    """Return the columns of the second path."""
+    rate = float(f"{_log_uniform(rng, 1e6, 30e6):.3g}")
+    delay_ms = round(_log_uniform(rng, 10, 200) / 2, 2)
+    queue = round(np.clip(_log_uniform(rng, least, 4) * rate * 2e-3 * delay_ms / 12_000, 5, 1000))
+    return {
+        "rate_2_bps": rate, "delay_2_oneway_ms": delay_ms, "queue_2_packets": int(queue),
+        "packet_error_rate_2": float(rng.choice(losses)) if rng.random() < often else 0.0,
+        "backup": int(rng.random() < 0.15),
+    }  # fmt: skip
 
 
 def _edge(

@@ -10,6 +10,12 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+/* of a full segment; MPTCP has a longer header */
+#define PAYLOAD(r) ((r)->count > 1 ? 1424 : 1448)
+
 static void set(const char *name, const char *value) {
     char path[128];
     snprintf(path, sizeof path, "/proc/sys/net/ipv4/%s", name);
@@ -18,11 +24,10 @@ static void set(const char *name, const char *value) {
     close(f);
 }
 
-int host(const char *address, const struct run *r) {
-    need(unshare(CLONE_NEWNET) == 0, "a network namespace");
+static int device(int d, int path) {
     struct ifreq q = {0};
     int tun = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC), s = socket(AF_INET, SOCK_DGRAM, 0);
-    strcpy(q.ifr_name, "link");
+    snprintf(q.ifr_name, sizeof q.ifr_name, "link%d", path);
     q.ifr_flags = IFF_TUN | IFF_NO_PI;
     need(tun >= 0 && ioctl(tun, TUNSETIFF, &q) == 0, "a TUN device");
     q.ifr_qlen = MOST;
@@ -30,19 +35,40 @@ int host(const char *address, const struct run *r) {
     struct sockaddr_in *a = (struct sockaddr_in *)&q.ifr_addr;
     memset(a, 0, sizeof *a);
     a->sin_family = AF_INET;
-    a->sin_addr.s_addr = inet_addr(address);
+    a->sin_addr.s_addr = htonl((10 << 24) + (path << 8) + d + 1);
     need(ioctl(s, SIOCSIFADDR, &q) == 0, "its address");
     a->sin_addr.s_addr = inet_addr("255.255.255.0");
     need(ioctl(s, SIOCSIFNETMASK, &q) == 0, "its mask");
     q.ifr_flags = IFF_UP | IFF_RUNNING;
     need(ioctl(s, SIOCSIFFLAGS, &q) == 0, "bringing it up");
     close(s);
+    return tun;
+}
+
+static void second_path(int d, const struct run *r) {
+    set("conf/all/rp_filter", "0");
+    set("conf/link1/rp_filter", "0");
+    need(system("ip mptcp limits set subflows 2 add_addr_accepted 0") == 0, "the limits of MPTCP");
+    if (d == 1)
+        return;
+    need(system("ip route add 10.0.0.0/24 dev link1 metric 1000") == 0, "a route over the second path");
+    const char *kind = r->paths[1].backup ? "backup" : "";
+    char command[128];
+    snprintf(command, sizeof command, "ip mptcp endpoint add 10.0.1.1 dev link1 subflow %s", kind);
+    need(system(command) == 0, "the second subflow");
+}
+
+void host(int d, struct run *r) {
+    need(unshare(CLONE_NEWNET) == 0, "a network namespace");
+    for (int path = 0; path < r->count; path++)
+        r->paths[path].tun[d] = device(d, path);
     set("tcp_ecn", "0");
     set("tcp_no_metrics_save", "1");
     set("tcp_fastopen", "0");
     set("tcp_rmem", "4096 131072 33554432");
     set("tcp_slow_start_after_idle", r->idle_restart ? "1" : "0");
-    return tun;
+    if (r->count > 1)
+        second_path(d, r);
 }
 
 static void option(int s, int level, int name, int64_t value) {
@@ -53,12 +79,12 @@ static void option(int s, int level, int name, int64_t value) {
 void receive(const struct run *r, int flow, struct told *told) {
     const struct traffic *of = &r->traffic[flow];
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(5000 + flow)};
-    int s = socket(AF_INET, SOCK_STREAM, 0);
+    int several = r->count > 1, s = socket(AF_INET, SOCK_STREAM, several ? IPPROTO_MPTCP : 0);
     int64_t clamp = of->clamp ? of->clamp : 8 << 20;
-    if (!of->tuned) {
+    if (!of->tuned)
         option(s, SOL_SOCKET, SO_RCVBUFFORCE, 24 << 20);
+    if (!of->tuned && !several) /* MPTCP knows no clamp */
         option(s, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
-    }
     need(bind(s, (void *)&a, sizeof a) == 0 && listen(s, 1) == 0, "listening");
     told->open = 1;
     int c = accept(s, NULL, NULL);
@@ -74,7 +100,7 @@ void receive(const struct run *r, int flow, struct told *told) {
         ssize_t n = recv(c, buffer, sizeof buffer, MSG_DONTWAIT);
         if (n == 0) /* the sender has closed */
             break;
-        if (!of->tuned) /* again: the kernel forgets it when it has seen how much memory packets take */
+        if (!of->tuned && !several) /* again: the kernel forgets it when it has seen how much memory packets take */
             option(c, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
         ns t = clock_ns() - *epoch;
         if (n < 0)
@@ -89,7 +115,7 @@ void receive(const struct run *r, int flow, struct told *told) {
             told->message_ns[told->messages] += t;
             told->messages++;
         }
-        if (of->segments && told->bytes >= of->segments * 1448)
+        if (of->segments && told->bytes >= of->segments * PAYLOAD(r))
             told->complete = 1;
     }
     _exit(0);
@@ -135,9 +161,11 @@ void transmit(const struct run *r, int flow, struct told *told) {
     static char zeros[1 << 20];
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(5000 + flow)};
     a.sin_addr.s_addr = inet_addr("10.0.0.2");
-    int s = socket(AF_INET, SOCK_STREAM, 0);
-    option(s, SOL_SOCKET, SO_SNDBUFFORCE, 8 << 20);
-    option(s, IPPROTO_TCP, TCP_NOTSENT_LOWAT, of->segments || of->message ? 1 << 30 : 1 << 20);
+    int s = socket(AF_INET, SOCK_STREAM, r->count > 1 ? IPPROTO_MPTCP : 0);
+    if (r->count == 1) { /* MPTCP: the kernel tunes the send buffers */
+        option(s, SOL_SOCKET, SO_SNDBUFFORCE, 8 << 20);
+        option(s, IPPROTO_TCP, TCP_NOTSENT_LOWAT, of->segments || of->message ? 1 << 30 : 1 << 20);
+    }
     need(setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, of->control, strlen(of->control)) == 0, of->control);
     while (*epoch == 0)
         usleep(1000);
@@ -166,7 +194,7 @@ void transmit(const struct run *r, int flow, struct told *told) {
             wait_looking(s, r, told, &next, begin < r->duration ? begin : r->duration);
         }
     } else {
-        int64_t left = of->segments ? of->segments * 1448 : INT64_MAX;
+        int64_t left = of->segments ? of->segments * PAYLOAD(r) : INT64_MAX;
         while (clock_ns() - *epoch < r->duration) {
             struct pollfd p = {s, POLLOUT, 0};
             ns wait = *epoch + next - clock_ns();
@@ -193,6 +221,9 @@ void transmit(const struct run *r, int flow, struct told *told) {
     told->undos = of_netstat("TCPFullUndo") + of_netstat("TCPPartialUndo") + of_netstat("TCPDSACKUndo") +
                   of_netstat("TCPLossUndo");
     told->hystart_exits = of_netstat("TCPHystartTrainDetect") + of_netstat("TCPHystartDelayDetect");
+    told->joins = of_netstat("MPJoinSynAckRx");
+    told->stale = of_netstat("SubflowStale");
+    told->reinjections = of_netstat("MPTCPRetrans");
     told->hystart_cwnd = of_netstat("TCPHystartTrainCwnd") + of_netstat("TCPHystartDelayCwnd");
     _exit(0);
 }

@@ -1,8 +1,8 @@
 /* Real TCP of the running kernel over an emulated bottleneck, in real time.
  *
  * Reads runs from standard input, one a line, does all of them at once, and prints a JSON object a run.  Each
- * has two network namespaces, A (senders) and B (receivers), with a TUN device each; this process is the link
- * between them: outage, queue, rate, random loss, delay, in this order, as docs/models/path.md has them.  What a
+ * has two network namespaces, A (senders) and B (receivers), with a TUN device per path each; this process is the
+ * link between them: outage, queue, rate, random loss, delay, in this order, as docs/models/path.md has them.  What a
  * host puts out in direct answer to a packet is taken as put out when that packet was due, so that being late
  * delays nothing else.  Needs root.  `line_of` of runs.py writes what it reads.
  */
@@ -28,8 +28,8 @@ static int has_data(const unsigned char *bytes, int size) {
     return size - header - (bytes[header + 12] >> 4) * 4 > 0;
 }
 
-static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
-    struct direction *w = &r->way[d];
+static void enter(struct run *r, struct path *q, int d, ns t, unsigned char *bytes, int size) {
+    struct direction *w = &q->way[d];
     int header = (bytes[0] & 15) * 4;
     const unsigned char *tcp = bytes + header;
     int port = ntohs(*(const uint16_t *)(tcp + (d == 0 ? 2 : 0))), flow = port - 5000;
@@ -47,12 +47,12 @@ static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
         r->first_syn = at;
     if (data && r->first_tx < 0)
         r->first_tx = at;
-    if (r->up > 0 && at >= r->down && !w->down) { /* idle and empty from now on */
+    if (q->up > 0 && at >= q->down && !w->down) { /* idle and empty from now on */
         w->down = 1;
         w->head = w->tail;
         w->free = 0;
     }
-    int dropped = r->up > 0 && at >= r->down && at < r->up;
+    int dropped = q->up > 0 && at >= q->down && at < q->up;
     if (dropped)
         w->outage_drops += counts;
     while (w->head != w->tail && w->leaves[w->head % MOST] <= t)
@@ -62,8 +62,8 @@ static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
         dropped = 1;
     }
     if (!dropped) {
-        ns leaves = (t > w->free ? t : w->free) + (ns)(8e9 * size / r->rate + 0.5);
-        ns due = leaves + r->delay + r->traffic[flow].extra;
+        ns leaves = (t > w->free ? t : w->free) + (ns)(8e9 * size / q->rate + 0.5);
+        ns due = leaves + q->delay + r->traffic[flow].extra;
         w->free = w->leaves[w->tail++ % MOST] = leaves;
         ns until = leaves - *epoch, from = r->flows > 1 ? 10 * SECOND : 0, begin = at > from ? at : from;
         until = until < r->duration ? until : r->duration;
@@ -73,14 +73,14 @@ static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
         if ((!syn || r->lossy_handshake) && loss < w->loss) {
             w->random_drops += counts;
             dropped = 1;
-        } else if (r->up > 0 && at < r->down && due - *epoch >= r->down) {
+        } else if (q->up > 0 && at < q->down && due - *epoch >= q->down) {
             w->outage_drops += counts;
             dropped = 1;
         } else {
             struct lane *l = &w->lanes[flow];
             need(l->tail - l->head < MOST, "too many packets on their way");
             l->packets[l->tail++ % MOST] = (struct packet){due, size, bytes};
-            if (data && r->up > 0 && at >= r->up && r->resume_tx < 0)
+            if (data && q->up > 0 && at >= q->up && r->resume_tx < 0)
                 r->resume_tx = at;
         }
     }
@@ -88,26 +88,32 @@ static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
         free(bytes);
 }
 
-static void drain(struct run *r, int d, ns t) { /* what host d has put out, at time t */
+static void drain(struct run *r, struct path *q, int d, ns t) { /* what host d has put out, at time t */
     static unsigned char buffer[65536];
     for (;;) {
-        ssize_t n = read(r->tun[d], buffer, sizeof buffer);
+        ssize_t n = read(q->tun[d], buffer, sizeof buffer);
         if (n <= 0)
             return;
         unsigned char *bytes = malloc(n);
         memcpy(bytes, buffer, n);
-        enter(r, d, t, bytes, (int)n);
+        enter(r, q, d, t, bytes, (int)n);
     }
 }
 
-static struct lane *earliest(struct run *r, int *d) {
+static void drain_all(struct run *r, int d, ns t) {
+    for (int k = 0; k < r->count; k++)
+        drain(r, &r->paths[k], d, t);
+}
+
+static struct lane *earliest(struct run *r, struct path **q, int *d) {
     struct lane *found = NULL;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2 * r->count; k++)
         for (int f = 0; f < r->flows; f++) {
-            struct lane *l = &r->way[k].lanes[f];
+            struct path *p = &r->paths[k / 2];
+            struct lane *l = &p->way[k % 2].lanes[f];
             if (l->head != l->tail &&
                 (!found || l->packets[l->head % MOST].due < found->packets[found->head % MOST].due))
-                found = l, *d = k;
+                found = l, *q = p, *d = k % 2;
         }
     return found;
 }
@@ -120,20 +126,25 @@ static void note_complete(struct run *r) {
 
 static ns advance(struct run *r) { /* hands over what is due; returns when the next is */
     int d;
+    struct path *q = NULL;
     note_complete(r);
-    for (struct lane *l; (l = earliest(r, &d));) {
+    for (struct lane *l; (l = earliest(r, &q, &d));) {
         struct packet p = l->packets[l->head % MOST];
         ns now = clock_ns();
         if (p.due > now)
             return p.due;
         note_complete(r); /* before anything else arrives */
         l->head++;
-        drain(r, !d, now);
-        ssize_t n = write(r->tun[!d], p.bytes, p.size);
+        drain_all(r, !d, now);
+        ssize_t n = write(q->tun[!d], p.bytes, p.size);
         (void)n;
-        drain(r, !d, p.due);
+        drain_all(r, !d, p.due);
         if (d == 0 && has_data(p.bytes, p.size)) {
-            r->latest_rx = p.due - *epoch;
+            ns at = p.due - *epoch;
+            if (r->first_rx >= 0 && at - r->latest_rx > r->silence)
+                r->silence = at - r->latest_rx;
+            r->latest_rx = at;
+            q->arrived++;
             if (r->first_rx < 0)
                 r->first_rx = r->latest_rx;
         }
@@ -151,9 +162,9 @@ static void serve(void) {
     ns last = 0;
     for (int i = 0; i < count; i++) {
         last = runs[i].duration > last ? runs[i].duration : last;
-        for (int d = 0; d < 2; d++) {
-            struct epoll_event v = {EPOLLIN, {.u32 = (uint32_t)(2 * i + d)}};
-            epoll_ctl(e, EPOLL_CTL_ADD, runs[i].tun[d], &v);
+        for (int k = 0; k < 2 * runs[i].count; k++) {
+            struct epoll_event v = {EPOLLIN, {.u32 = (uint32_t)(2 * PATHS * i + k)}};
+            epoll_ctl(e, EPOLL_CTL_ADD, runs[i].paths[k / 2].tun[k % 2], &v);
         }
     }
     real_time(40);
@@ -168,34 +179,43 @@ static void serve(void) {
         }
         ns wait = next - clock_ns();
         struct timespec w = {wait > 0 ? wait / SECOND : 0, wait > 0 ? wait % SECOND : 0};
-        struct epoll_event found[2 * RUNS];
-        int n = epoll_pwait2(e, found, 2 * RUNS, &w, NULL);
+        struct epoll_event found[2 * PATHS * RUNS];
+        int n = epoll_pwait2(e, found, 2 * PATHS * RUNS, &w, NULL);
         ns now = clock_ns();
-        for (int k = 0; k < n; k++)
-            drain(&runs[found[k].data.u32 / 2], found[k].data.u32 % 2, now);
+        for (int k = 0; k < n; k++) {
+            uint32_t of = found[k].data.u32, lane = of % (2 * PATHS);
+            drain(&runs[of / (2 * PATHS)], &runs[of / (2 * PATHS)].paths[lane / 2], lane % 2, now);
+        }
     }
 }
 
 static void print(struct run *r) {
-    struct direction *w = &r->way[0];
+    struct path *q = &r->paths[0];
+    struct direction *w = &q->way[0];
     ns from = r->flows > 1 ? 10 * SECOND : 0;
     double seconds = (double)r->duration / SECOND, second = SECOND;
     ns last = r->complete[0] >= 0 ? r->complete[0] : r->duration;
     printf("{\"sent_packets\": %" PRId64 ", \"queue_drops\": %" PRId64 ", \"random_drops\": %" PRId64
            ", \"drops_linkdown\": %" PRId64 ", \"acks_sent\": %" PRId64 ", \"max_queue_packets\": %" PRId64
            ", \"mean_queue_packets\": %.5f, \"late_share\": %.6f, \"late_most_s\": %.6f, \"late_mean_s\": %.6f",
-           w->sent, w->queue_drops, w->random_drops, w->outage_drops, r->way[1].sent, w->most,
+           w->sent, w->queue_drops, w->random_drops, w->outage_drops, q->way[1].sent, w->most,
            w->held / (double)(last - from), (double)r->late_packets / (double)r->packets,
            (double)r->late_most / second, (double)r->late_sum / second / (double)r->packets);
     printf(", \"tail_loss_probes\": %" PRId64 ", \"fast_recoveries\": %" PRId64 ", \"lost_retransmits\": %" PRId64
            ", \"undos\": %" PRId64 ", \"all_timeouts\": %" PRId64,
            r->told->probes, r->told->recoveries, r->told->lost_retransmits, r->told->undos, r->told->timeouts);
-    if (r->up > 0 && r->resume_tx >= 0)
-        printf(", \"restart_after_up_s\": %.6f", (double)(r->resume_tx - r->up) / second);
+    if (q->up > 0 && r->resume_tx >= 0)
+        printf(", \"restart_after_up_s\": %.6f", (double)(r->resume_tx - q->up) / second);
     if (r->complete[0] >= 0)
         printf(", \"completion_s\": %.6f, \"total_s\": %.6f, \"after_first_s\": %.6f",
                (double)(r->complete[0] - r->first_tx) / second, (double)(r->complete[0] - r->first_syn) / second,
                (double)(r->complete[0] - r->first_rx) / second);
+    if (r->count > 1)
+        printf(", \"sent_alternate\": %" PRId64 ", \"arrived_1\": %" PRId64 ", \"arrived_2\": %" PRId64
+               ", \"longest_silence_s\": %.6f, \"joins\": %" PRId64 ", \"stale_subflows\": %" PRId64
+               ", \"reinjections\": %" PRId64,
+               r->paths[1].way[0].sent, q->arrived, r->paths[1].arrived, (double)r->silence / second, r->told->joins,
+               r->told->stale, r->told->reinjections);
     printf(", \"syns\": %" PRId64 ", \"syn_acks\": %" PRId64, r->syns, r->syn_acks);
     printf(", \"flows\": [");
     for (int f = 0; f < r->flows; f++) {
@@ -216,14 +236,28 @@ static void print(struct run *r) {
     printf("]}\n");
 }
 
-static int read_run(struct run *r) {
-    double delay, duration, down, length;
-    if (scanf("%" SCNd64 " %lf %d %lf %lf %lf %lf %lf %" SCNu64 " %d %d %d", &r->rate, &delay, &r->queue, &r->loss,
-              &r->ack_loss, &down, &length, &duration, &r->random, &r->idle_restart, &r->lossy_handshake,
-              &r->flows) != 12)
+static int read_path(struct path *q) {
+    double delay, down, length;
+    if (scanf("%" SCNd64 " %lf %d %lf %lf %lf %lf", &q->rate, &delay, &q->queue, &q->loss, &q->ack_loss, &down,
+              &length) != 7)
         return 0;
-    r->delay = (ns)(delay * SECOND), r->duration = (ns)(duration * SECOND);
-    r->down = (ns)(down * SECOND), r->up = length > 0 ? r->down + (ns)(length * SECOND) : 0;
+    q->delay = (ns)(delay * SECOND);
+    q->down = (ns)(down * SECOND), q->up = length > 0 ? q->down + (ns)(length * SECOND) : 0;
+    q->way[0].limit = q->queue, q->way[0].loss = q->loss;
+    q->way[1].limit = 4000, q->way[1].loss = q->ack_loss;
+    return 1;
+}
+
+static int read_run(struct run *r) {
+    double duration;
+    if (!read_path(&r->paths[0]))
+        return 0;
+    need(scanf("%lf %" SCNu64 " %d %d %d %d", &duration, &r->random, &r->idle_restart, &r->lossy_handshake, &r->count,
+               &r->flows) == 6, "a run");
+    r->duration = (ns)(duration * SECOND);
+    need(r->count >= 1 && r->count <= PATHS, "one path or two");
+    for (int k = 1; k < r->count; k++)
+        need(read_path(&r->paths[k]) && scanf("%d", &r->paths[k].backup) == 1, "a path");
     need(r->flows >= 1 && r->flows <= FLOWS, "one flow or two");
     for (int f = 0; f < r->flows; f++) {
         struct traffic *t = &r->traffic[f];
@@ -235,8 +269,6 @@ static int read_run(struct run *r) {
         r->complete[f] = -1;
     }
     r->first_syn = r->first_tx = r->first_rx = r->resume_tx = -1;
-    r->way[0].limit = r->queue, r->way[0].loss = r->loss;
-    r->way[1].limit = 4000, r->way[1].loss = r->ack_loss;
     return 1;
 }
 
@@ -251,7 +283,7 @@ int main(void) {
         struct run *r = &runs[i];
         r->told = (struct told *)(shared + 4096 + words * i);
         for (int d = 0; d < 2; d++) {
-            r->tun[d] = host(d == 0 ? "10.0.0.1" : "10.0.0.2", r);
+            host(d, r);
             for (int f = 0; f < r->flows; f++) {
                 if (fork() == 0) {
                     real_time(d == 0 ? 10 : 20);

@@ -15,6 +15,7 @@ typedef int64_t ns;
 #define SECOND 1000000000LL
 #define SAMPLE (SECOND / 50)
 #define FLOWS 2
+#define PATHS 2
 #define RUNS 64
 #define MOST 16384 /* packets of a flow in a direction that are on their way, or in the queue; a power of two */
 #define MESSAGES 4096
@@ -43,6 +44,7 @@ struct told {
     int64_t samples, cwnd_sum, rtt_us_sum, window_sum;
     struct tcp_info_now info;
     int64_t probes, recoveries, timeouts, lost_retransmits, undos, hystart_exits, hystart_cwnd;
+    int64_t joins, stale, reinjections; /* of MPTCP */
 };
 
 struct packet {
@@ -66,16 +68,23 @@ struct direction {
     double held; /* packet ns */
 };
 
-struct run {
+struct path {
     int64_t rate;
-    ns delay, duration, down, up;
-    int queue, flows, idle_restart, lossy_handshake; /* SYNs and SYN-ACKs may be lost at random, too */
+    ns delay, down, up;
+    int queue, backup; /* backup: of MPTCP */
     double loss, ack_loss;
-    uint64_t random;
-    struct traffic traffic[FLOWS];
     int tun[2];
     struct direction way[2]; /* 0: A to B */
-    ns first_syn, first_tx, resume_tx, first_rx, latest_rx, complete[FLOWS]; /* of data, but for the SYN */
+    int64_t arrived;         /* packets with data at B */
+};
+
+struct run {
+    ns duration;
+    int flows, count, idle_restart, lossy_handshake; /* SYNs and SYN-ACKs may be lost at random, too */
+    uint64_t random;
+    struct traffic traffic[FLOWS];
+    struct path paths[PATHS]; /* `count` of them: with two the transport is MPTCP */
+    ns first_syn, first_tx, resume_tx, first_rx, latest_rx, silence, complete[FLOWS]; /* of data, but for the SYN */
     int64_t syns, syn_acks; /* sent, retransmissions included */
     struct told *told;
     int64_t late_packets, packets;
@@ -109,6 +118,6 @@ static inline void real_time(int priority) {
 }
 
 /* hosts.c */
-int host(const char *address, const struct run *r);
+void host(int d, struct run *r);
 void receive(const struct run *r, int flow, struct told *told);
 void transmit(const struct run *r, int flow, struct told *told);

@@ -64,7 +64,7 @@ def batches(waiting: list[Any]) -> Iterator[list[Any]]:
     """Return batches of runs that may run at the same time; the longest run together."""
     batch: list[Any] = []
     for one in sorted(waiting, key=lambda one: (about(one[1]), one[2], one[0])):
-        rate = sum(other[1]["rate_bps"] for other in batch) + one[1]["rate_bps"]
+        rate = sum(row["rate_bps"] + row.get("rate_2_bps", 0) for _, row, _ in [*batch, one])
         if batch and (rate > SIDE_BY_SIDE_BPS or len(batch) == SIDE_BY_SIDE):
             yield batch
             batch = []
@@ -90,8 +90,14 @@ def line_of(row: dict[str, Any], rng: np.random.Generator) -> str:
     words = [
         int(row["rate_bps"]), row["delay_oneway_ms"] / 1e3, row["queue_packets"], row["packet_error_rate"],
         row.get("ack_error_rate", 0), start, row.get("down_dur_s", 0), row["duration_s"],
-        rng.integers(1 << 62), int(row.get("idle_restart", 1)), int("kind" in row), 2 if pair else 1,
+        rng.integers(1 << 62), int(row.get("idle_restart", 1)), int("kind" in row),
+        2 if "rate_2_bps" in row else 1, 2 if pair else 1,
     ]  # fmt: skip
+    if "rate_2_bps" in row:
+        words += [
+            int(row["rate_2_bps"]), row["delay_2_oneway_ms"] / 1e3, row["queue_2_packets"],
+            row["packet_error_rate_2"], 0, 0, 0, int(row["backup"]),
+        ]  # fmt: skip
     for flow in ("_1", "_2") if pair else ("",):
         extra = row["extra_delay_2_ms"] / 1e3 if flow == "_2" else 0
         words += [
