@@ -27,10 +27,10 @@ class Mptcp(Linux):
 
     absent: ClassVar = {"ecn": "ECN is not simulated with mptcp; write protocol: newreno"}
 
-    protocol: Literal["mptcp"]
+    protocol: Literal["mptcp"]  # type: ignore[assignment]
     """MPTCP of the current Linux kernel."""
     rtt: ClassVar[str] = "the smoothed RTT of the first subflow, as for linux"
-    congestion_control: Literal[MPTCP] = "cubic"  # type: ignore[assignment, valid-type]
+    congestion_control: Literal[MPTCP] = "cubic"  # type: ignore[valid-type]
     """Congestion control of each subflow: CUBIC, Reno or BBR v1. Subflows are not coupled."""
     payload: Payload = 1424.0
     header: Size = 76.0
@@ -50,7 +50,9 @@ class Mptcp(Linux):
     queues_measured: ClassVar[bool] = False
     two_paths: ClassVar[bool] = True
     subflows: ClassVar[bool] = True
-    not_applicable = (*Linux.not_applicable, "messages", "idle_restart", "autotuning", "constants")
+    not_applicable: ClassVar[tuple[str, ...]] = (
+        *Linux.not_applicable, "messages", "idle_restart", "autotuning", "constants",
+    )  # fmt: skip
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
         **Linux.fills,

@@ -378,7 +378,9 @@ class Linux(Tcp):
     stamped: ClassVar[bool] = True
     queues_measured: ClassVar[bool] = True
     not_of_flows: ClassVar = {"ecn": "is not supported with linux; remove it, or write protocol: linux26"}
-    not_applicable = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
+    not_applicable: ClassVar[tuple[str, ...]] = (
+        "initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer",
+    )  # fmt: skip
 
     def supports(self, network: type[NetworkKind] | NetworkKind) -> str:
         """See `Capabilities.supports`; messages and autotuning go over few networks."""
