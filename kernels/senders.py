@@ -62,6 +62,7 @@ SENDERS = (
     Sender("eln", "ns2", "eln", "aimd", fluid="newreno", network="adhoc"),
     Sender("sctp", "sctp", sack=True),
     Sender("mptcp", "mptcp", sack=True, network="path"),
+    Sender("quic", "quic", sack=True),
     Sender("udp", "udp", number=0, handshake=False, fluid="udp"),
 )
 """All senders. The order is that of lists in messages and in documentation."""

@@ -58,7 +58,7 @@ class Address(NamedTuple):
             if self.family != "path":
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
             return "_".join(["fluid", *([of] if of else []), *self._endings])
-        if self.family == "path" and self.sender in ("sctp", "udp", "mptcp"):
+        if self.family == "path" and self.sender in ("sctp", "quic", "udp", "mptcp"):
             return "_".join([self.sender, *([self.control] if self.control else []), *self._endings])
         kind = self.control or self.sender
         if self.control and (self.family, self.sender) != ("shared", "sack"):

@@ -7,10 +7,10 @@ beside other work. `runtime.compile_speed` scales these times by earlier compila
 from netcarlo.kernels.base.address import Address
 
 SENDER_S = {
-    "path": {"udp": 3.3, "sctp": 8.5, "mptcp": 16.0, "linux": 14.0, "": 8.0},
-    "shared": {"udp": 8.0, "sctp": 12.5, "linux": 17.5, "mixed": 21.0, "": 11.0},
-    "wireless": {"udp": 7.7, "sctp": 13.2, "linux": 18.2, "mixed": 18.2, "": 11.9},
-    "adhoc": {"udp": 11.3, "sctp": 15.0, "linux": 18.7, "": 13.3},
+    "path": {"udp": 3.3, "sctp": 8.5, "quic": 9.5, "mptcp": 16.0, "linux": 14.0, "": 8.0},
+    "shared": {"udp": 8.0, "sctp": 12.5, "quic": 13.0, "linux": 17.5, "mixed": 21.0, "": 11.0},
+    "wireless": {"udp": 7.7, "sctp": 13.2, "quic": 14.0, "linux": 18.2, "mixed": 18.2, "": 11.9},
+    "adhoc": {"udp": 11.3, "sctp": 15.0, "quic": 15.5, "linux": 18.7, "": 13.3},
 }
 """Compile time by kind of network and sender [s]; the entry "" is for every other TCP."""
 

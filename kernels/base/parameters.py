@@ -33,7 +33,8 @@ class RowP(IntEnum):
     HEADER = auto()
     """Headers of a data packet, added to the payload [bytes]."""
     CHUNK_HEADER = auto()
-    """Header of the DATA chunk, added to the payload [bytes] (RFC 9260, section 3.3.1); 0 without SCTP."""
+    """Header of the DATA chunk of SCTP (RFC 9260, section 3.3.1); QUIC packet header, STREAM frame header and
+    AEAD tag (RFC 9000, sections 17.3 and 19.8); added to the payload [bytes]. 0 for others."""
     SHORT = auto()
     """Number of bytes by which the payload of the last data packet is shorter than DATA [bytes]."""
     SAMPLE = auto()
@@ -224,6 +225,31 @@ class MptcpP(IntEnum):
     0: never."""
     PER_MSS = SctpP.INITIAL_CWND
     """Memory of a send buffer per packet of the window [bytes] (`per_mss` in `tcp_sndbuf_expand`)."""
+
+
+class QuicP(IntEnum):
+    """Parameters of QUIC (RFC 9000, RFC 9002), in columns that it shares with SCTP.
+
+    A row is of one of the two, so that the columns after those of transports keep their places.
+    """
+
+    CONTROL = SctpP.PATH_MAX_RETRANS
+    """Congestion control, one of `quic.state.Control`."""
+    INITIAL_PACKETS = SctpP.INITIAL_CWND
+    """Congestion window at the start (RFC 9002, section 7.2) [packets]."""
+    INITIAL_RTT = SctpP.HEARTBEAT
+    """RTT before the first sample (`kInitialRtt`, RFC 9002, section 6.2.2) [ns]."""
+    SERVER_FLIGHT = SctpP.SSTHRESH_FLOOR
+    """Bytes that the server sends in the handshake (RFC 9001, section 4) [bytes]."""
+    ZERO_RTT = SctpP.PROBE_FIRST
+    """1 if data are sent with the first packet of the handshake (RFC 9001, section 4.6.1), else 0."""
+    PACING = SctpP.RESPONSE_ALTERNATE
+    """Pacing rate as a multiple of the window per smoothed RTT (N in RFC 9002, section 7.7) [1 / 1024]; 0:
+    packets are not paced."""
+    BURST = SctpP.MAX_BURST
+    """Packets that pacing lets leave at once (RFC 9002, section 7.7) [packets]."""
+    HYSTART = SctpP.SACK_FIRST
+    """1 if HyStart++ may end the first slow start (RFC 9406), else 0."""
 
 
 Block = type[IntEnum]

@@ -1,14 +1,14 @@
 """One row of `Rows` as plain Python objects."""
 
 from netcarlo.kernels.base.layout import FOREVER, Rows
-from netcarlo.kernels.base.parameters import MptcpP, P
+from netcarlo.kernels.base.parameters import MptcpP, P, QuicP
 
 
 class Parameters:
     """Columns of `P` as attributes, plain integers."""
 
     def __init__(self, rows: Rows, row: int) -> None:
-        self._values = {column.name: int(rows.parameters[row, column]) for column in (*P, *MptcpP)}
+        self._values = {column.name: int(rows.parameters[row, column]) for column in (*P, *MptcpP, *QuicP)}
 
     def __getattr__(self, name: str) -> int:
         return self._values[name]

@@ -23,6 +23,7 @@ from tests.twins.path.scenarios import (
     with_tuning,
     with_varying,
 )
+from tests.twins.quic.scenarios import all_quic, all_quic_over_wireless, as_quic
 from tests.twins.shared.arrival_scenarios import arrivals_rows, linux_arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
@@ -87,6 +88,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return sctp_manet_rows(count, seed=seed)
     if family == "adhoc" and sender == "linux":
         return linux_manet_rows(count, seed=seed)
+    if family == "adhoc" and sender == "quic":
+        return as_quic(manet_rows(count, seed=seed), seed=seed)
     if family == "adhoc" and sender == "udp":
         return manet_datagrams(manet_rows(count, seed=seed), seed=seed)
     if family == "adhoc":
@@ -97,6 +100,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return arrivals_rows(count, seed=seed, linux=control == "linux")
     if family == "shared" and sender == "sctp":
         return all_sctp(count, seed=seed)
+    if family == "shared" and sender == "quic":
+        return all_quic(count, seed=seed)
     if family == "shared" and "linux" in (sender, control):
         linux = [LINUX_RENO + k for k, kind in enumerate(LINUX_KINDS) if kind.endswith(f"_{control}")]
         of_linux = list(range(LINUX_RENO, LINUX_RENO + len(LINUX_KINDS)))
@@ -109,6 +114,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     make = edca_rows if address.edca else wifi_rows
     if family == "wireless" and sender == "sctp":
         return all_sctp_over_wireless(count, seed=seed, make=make)
+    if family == "wireless" and sender == "quic":
+        return all_quic_over_wireless(make(count, seed=seed, tcp=True), seed=seed)
     if family == "wireless" and sender == "linux":
         return all_linux_over_wireless(count, seed=seed, make=make)
     if family == "wireless" and sender == "mixed" and not address.fluid:
@@ -119,6 +126,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return mptcp_rows(count, seed=seed)
     if sender == "linux":
         return as_linux(mobile_rows(count, seed=seed) if mobile else tcp_rows(count, seed=seed), seed=seed)
+    if sender == "quic":
+        return as_quic(mobile_rows(count, seed=seed) if mobile else tcp_rows(count, seed=seed), seed=seed)
     if sender == "udp" and family == "path":
         return as_datagrams((mobile_rows if mobile else tcp_rows)(count, seed=seed), seed=seed)
     if mobile and sender == "sctp":

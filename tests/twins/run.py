@@ -24,6 +24,8 @@ from tests.twins.path.datagrams import Datagrams
 from tests.twins.path.engine import Rank, Simulation
 from tests.twins.path.link import Packet, Path
 from tests.twins.path.mobility.host import MobilePath
+from tests.twins.quic.receiver import QuicReceiver
+from tests.twins.quic.sender import QuicSender
 from tests.twins.random_numbers import Streams
 from tests.twins.sctp.endpoint import Destination
 from tests.twins.sctp.receiver import SctpReceiver
@@ -95,6 +97,8 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
         path.send = noting(outcomes, simulation, path.send)  # type: ignore[method-assign]
     if protocol.removesuffix("_mobile") == "sctp":
         sender = run_sctp(simulation, outcomes, parameters, streams, paths)
+    elif protocol.removesuffix("_mobile") == "quic":
+        run_quic(simulation, outcomes, parameters, paths[0])
     elif linux:
         control = protocol.removesuffix("_mobile").removeprefix("tcp_linux_")
         application = run_linux(
@@ -236,6 +240,16 @@ def run_mptcp(
     simulation.run(parameters.END)
     of_subflows = connection.report()
     return np.append(outcomes.vector(), of_subflows)
+
+
+def run_quic(simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path) -> None:
+    """Run a QUIC connection with one stream."""
+    sender = QuicSender(simulation, outcomes, parameters, path.send)
+    receiver = QuicReceiver(simulation, outcomes, parameters, path.send_back)
+    path.connect(receiver.receive, sender.receive)
+    simulation.at(parameters.START, Rank.HOP, sender.start)
+    sample_until_end(simulation, outcomes, parameters, sender.window_1024, lambda: sender.rtt)
+    simulation.run(parameters.END)
 
 
 def run_sctp(

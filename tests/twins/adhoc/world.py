@@ -12,6 +12,7 @@ from tests.twins.adhoc.frames import Frame
 from tests.twins.adhoc.links import Topology
 from tests.twins.adhoc.linux import Linux
 from tests.twins.adhoc.medium import Medium, Station
+from tests.twins.adhoc.quic import Quic
 from tests.twins.adhoc.routing import Ideal, Router
 from tests.twins.adhoc.sctp import Sctp
 from tests.twins.adhoc.statistics import Statistics
@@ -22,7 +23,8 @@ Event = tuple[int, Callable[[], None]]
 
 class World:
     def __init__(self, rows: ManetRows, row: int, *, protocol: str) -> None:
-        """The flow uses `protocol`, as "sack", "sack_cubic", "linux_cubic", "sctp" or "udp"."""
+        """The flow uses `protocol`, as "sack", "sack_cubic", "linux_cubic", "sctp", "quic" or
+        "udp"."""
         self.now = 0
         self.tables = Tables(rows, row)
         self.p = self.tables.p
@@ -42,11 +44,13 @@ class World:
         ]
         self.flow = self._flow(protocol)
 
-    def _flow(self, protocol: str) -> Datagrams | Linux | Sctp | Tcp:
+    def _flow(self, protocol: str) -> Datagrams | Linux | Quic | Sctp | Tcp:
         if protocol == "udp":
             return Datagrams(self)
         if protocol.startswith("linux_"):
             return Linux(self, protocol.removeprefix("linux_"))
+        if protocol == "quic":
+            return Quic(self)
         return Sctp(self) if protocol == "sctp" else Tcp(self, protocol)
 
     def to_host(self, frame: Frame) -> None:

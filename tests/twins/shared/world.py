@@ -10,6 +10,7 @@ from tests.twins.shared.flows import Flow, Tcp, Udp
 from tests.twins.shared.links import Link
 from tests.twins.shared.linux import Linux
 from tests.twins.shared.managed import ManagedLink
+from tests.twins.shared.quic import Quic
 from tests.twins.shared.sctp import Sctp
 from tests.twins.shared.tables import Tables
 
@@ -38,8 +39,8 @@ class World:
         """A flow with fresh ends."""
         if columns.KIND == UDP:
             return Udp(self, number, columns)
-        if columns.KIND == ALONE and self.alone == "sctp":
-            return Sctp(self, number, columns)
+        if columns.KIND == ALONE and self.alone in ("sctp", "quic"):
+            return (Sctp if self.alone == "sctp" else Quic)(self, number, columns)
         if columns.KIND >= LINUX_RENO:
             control = ("reno", "cubic", "bbr", "bbr3", "own")[columns.KIND - LINUX_RENO]
             return Linux(self, number, columns, control)

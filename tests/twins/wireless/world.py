@@ -29,6 +29,7 @@ from tests.twins.wireless.legs import Server
 from tests.twins.wireless.linux import Linux
 from tests.twins.wireless.minstrel import Minstrel
 from tests.twins.wireless.node import Node
+from tests.twins.wireless.quic import Quic
 from tests.twins.wireless.rate_control import RateControl
 from tests.twins.wireless.sctp import Sctp
 from tests.twins.wireless.station import Station
@@ -128,8 +129,8 @@ class World:
         if own is not None:
             kind = KINDS[columns.KIND]
             return Tcp(self, n, columns, f"sack_{kind}" if kind in SACK_BASED else kind, parameters)
-        if protocol == "sctp":
-            return Sctp(self, n, columns, parameters)
+        if protocol in ("sctp", "quic"):
+            return (Sctp if protocol == "sctp" else Quic)(self, n, columns, parameters)
         if protocol.startswith("linux_"):
             return Linux(self, n, columns, protocol.removeprefix("linux_"), parameters)
         return Tcp(self, n, columns, protocol, parameters)
