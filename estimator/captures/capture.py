@@ -51,6 +51,11 @@ def capture(scenario: ScenarioLike, file: str | Path, *, replication: int = 0, a
         raise InputError(f"fidelity {scenario.fidelity} has no packets to capture; write fidelity: packet")
     if scenario.transport.subflows:
         raise InputError("captures do not show the options of mptcp; write a trace: netcarlo trace FILE")
+    if not scenario.transport.captured:
+        protocol = scenario.transport.protocol
+        raise InputError(
+            f"packets of {protocol} are encrypted and cannot be captured; omit --pcap for a trace of events"
+        )
     found = recorded(scenario, replication=replication, at=at)
     destination.write(file, lambda path: write(path, found.packets, at=at))
     return len(found.packets)

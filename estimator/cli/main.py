@@ -89,7 +89,7 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Estimate the performance of TCP, SCTP and UDP on simulated networks, with confidence intervals."""
+    """Estimate the performance of transport protocols on simulated networks, with confidence intervals."""
 
 
 def reproduce(

@@ -40,7 +40,7 @@ class Run(Record):
     sample_interval: Interval = 0.1
     """Interval at which the congestion window is sampled for `mean_cwnd_packets` and similar outcomes."""
     transport: SerializeAsAny[AnyTransport]
-    """Transport: a TCP, SCTP or UDP."""
+    """Transport: a TCP, SCTP, QUIC or UDP."""
 
     fills: ClassVar = {
         "duration": (RowP.END, NS),

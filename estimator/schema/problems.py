@@ -21,7 +21,7 @@ class Wrong:
 
     text: str
     value: str = ""
-    """Value as shown in the message, ` = 'quic'`."""
+    """Value as shown in the message, ` = 'dctcp'`."""
     at: Location = ()
     """Location of the fault within the field."""
     meant: str | None = None

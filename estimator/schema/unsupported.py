@@ -1,6 +1,6 @@
 """Names from the literature that netcarlo recognises but does not simulate, and the nearest alternative.
 
-A guess by spelling would be wrong: QUIC is not CUBIC. Each entry says what is not simulated and, as `write`,
+A guess by spelling would be wrong: DCTCP is not SCTP. Each entry says what is not simulated and, as `write`,
 the fields of the nearest supported feature.
 """
 
@@ -28,7 +28,7 @@ def _linux(what: str, control: str) -> Known:
 
 
 _NOT_SIMULATED = "is not simulated"
-_QUIC = _linux(f"QUIC {_NOT_SIMULATED}; its loss recovery is near that of Linux TCP", "cubic")
+_QUIC = Known("HTTP/3 and gQUIC are not simulated; QUIC without them is", {"protocol": "quic"})
 _DELAY = Known(f"this control by delay {_NOT_SIMULATED}; Vegas is another one", {"protocol": "vegas"})
 _LOSS = _linux(f"this congestion control {_NOT_SIMULATED}; CUBIC is the nearest", "cubic")
 _BY_RATE = _linux(f"this control by rate {_NOT_SIMULATED}; BBR is the nearest", "bbr")
@@ -37,7 +37,7 @@ _SCALABLE = _linux("DCTCP, TCP Prague and L4S are not simulated", "cubic")
 _DATAGRAMS = Known(f"this transport {_NOT_SIMULATED}; datagrams at a constant rate are", {"protocol": "udp"})
 
 PROTOCOLS: dict[str, Known] = {
-    **dict.fromkeys(("quic", "http3", "gquic", "h3"), _QUIC),
+    **dict.fromkeys(("http3", "gquic", "h3"), _QUIC),
     **dict.fromkeys(("dctcp", "prague", "tcp_prague", "l4s", "d2tcp", "hpcc", "dcqcn"), _SCALABLE),
     **dict.fromkeys(("mpquic", "multipath"), _SEVERAL),
     **dict.fromkeys(("ledbat", "copa", "fast", "nv", "lola", "swift", "timely"), _DELAY),

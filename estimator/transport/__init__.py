@@ -1,1 +1,1 @@
-"""Transports of a scenario: TCP, SCTP and UDP, with socket buffers and congestion controls."""
+"""Transports of a scenario: TCP, SCTP, QUIC and UDP, with socket buffers and congestion controls."""

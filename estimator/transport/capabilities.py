@@ -77,6 +77,8 @@ class Capabilities:
     association."""
     stamped: ClassVar[bool] = False
     """True if each transmission of a packet has a timestamp, which leaves fewer bits for packet numbers."""
+    captured: ClassVar[bool] = True
+    """False if its packets cannot be written as a capture (pcapng)."""
     queues_measured: ClassVar[bool] = False
     """True if its models of paths to fixed hosts measure queueing delay."""
     not_of_flows: ClassVar[Mapping[str, str]] = {}

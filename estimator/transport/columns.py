@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.base.parameters import LinuxP, ReliableP, RowP, SctpP, TcpP, UdpP
+from netcarlo.kernels.base.parameters import LinuxP, QuicP, ReliableP, RowP, SctpP, TcpP, UdpP
 from netcarlo.kernels.udp.source import EXPONENTIAL
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
+from netcarlo.transport.quic import CONTROLS, Quic
 from netcarlo.transport.tcp import SLOW_STARTS, Linux, Sctp
 
 
@@ -51,6 +52,10 @@ def fill(
     if isinstance(transport, Sctp):
         table[:, SctpP.RESPONSE_ALTERNATE] = 1
         table[:, RowP.WINDOW] = table[:, SctpP.RWND] // (table[:, RowP.DATA] + table[:, RowP.CHUNK_HEADER])
+        return
+    if isinstance(transport, Quic):
+        table[:, QuicP.CONTROL] = CONTROLS[transport.congestion_control]
+        table[:, QuicP.HYSTART] = transport.slow_start == "hystart++"
         return
     receive = None if where("window")[1] is override else transport.receive_buffer
     buffers.fill(table, send=transport.send_buffer, receive=receive, draws=draws)

@@ -9,6 +9,7 @@ from netcarlo.schema.record import Record
 from netcarlo.transport.capabilities import PROTOCOLS, TCPS
 from netcarlo.transport.congestion import BUILT_IN
 from netcarlo.transport.mptcp import Mptcp
+from netcarlo.transport.quic import Quic
 from netcarlo.transport.tcp import Linux, Linux26, Sctp, Tcp, Vegas
 from netcarlo.transport.udp import Udp
 
@@ -29,6 +30,7 @@ AnyTransport = Annotated[
     | Annotated[Linux26, Tag("<linux26>")]
     | Annotated[Sctp, Tag("<sctp>")]
     | Annotated[Mptcp, Tag("<mptcp>")]
+    | Annotated[Quic, Tag("<quic>")]
     | Annotated[Udp, Tag("<udp>")],
     Discriminator(_tag),
 ]

@@ -6,7 +6,7 @@ SPELLING = {
     "tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas", "bic": "BIC",
     "cubic": "CUBIC", "westwood": "Westwood", "linux": "Linux", "linux26": "Linux 2.6", "bbr": "BBR",
     "bbr3": "BBRv3", "probing": "TCP Probing", "new_probing": "TCP New Probing", "elfn": "TCP-ELFN",
-    "eln": "TCP with ELN", "sctp": "SCTP", "mptcp": "MPTCP", "udp": "UDP", "fmipv6": "FMIPv6",
+    "eln": "TCP with ELN", "sctp": "SCTP", "mptcp": "MPTCP", "quic": "QUIC", "udp": "UDP", "fmipv6": "FMIPv6",
     "hmipv6": "HMIPv6", "mipv6": "MIPv6",
 }  # fmt: skip
 """Names of protocols in text by the names in scenarios, where the two differ."""

@@ -64,14 +64,6 @@ class Transport(Classed, Capabilities):
     """Size of an acknowledgement."""
     sack_block: Size
     """Size of each block in a selective acknowledgement."""
-    min_rto: Interval
-    """Minimum retransmission timeout."""
-    max_rto: Interval = 60.0
-    """Maximum retransmission timeout, including exponential back-off."""
-    initial_rto: Interval = 3.0
-    """Retransmission timeout before the first measurement of the round-trip time."""
-    ack_every: Literal[1, 2]
-    """Number of data packets per acknowledgement: 1, or 2 for delayed acknowledgements."""
     ack_delay: Interval
     """Maximum delay of a delayed acknowledgement."""
 
@@ -81,10 +73,6 @@ class Transport(Classed, Capabilities):
         "header": (RowP.HEADER, 1),
         "ack": (ReliableP.ACK, 1),
         "sack_block": (ReliableP.SACK_BLOCK, 1),
-        "min_rto": (ReliableP.MIN_RTO, NS),
-        "max_rto": (ReliableP.MAX_RTO, NS),
-        "initial_rto": (ReliableP.INITIAL_RTO, NS),
-        "duplicate_acks": (ReliableP.DUPACKS, 1),
         "ack_every": (ReliableP.ACK_EVERY, 1),
         "ack_delay": (ReliableP.ACK_DELAY, NS),
     }
@@ -93,12 +81,37 @@ class Transport(Classed, Capabilities):
     def _fits(self) -> Self:
         if self.bytes is not None and self.packets is not None:
             raise InputError("bytes and packets are both given; keep one")
+        return self
+
+
+class Retransmitting(Transport):
+    """Fields of transports with a retransmission timeout (RFC 6298): TCP and SCTP."""
+
+    min_rto: Interval
+    """Minimum retransmission timeout."""
+    max_rto: Interval = 60.0
+    """Maximum retransmission timeout, including exponential back-off."""
+    initial_rto: Interval = 3.0
+    """Retransmission timeout before the first measurement of the round-trip time."""
+    ack_every: Literal[1, 2]
+    """Number of data packets per acknowledgement: 1, or 2 for delayed acknowledgements."""
+
+    fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
+        **Transport.fills,
+        "min_rto": (ReliableP.MIN_RTO, NS),
+        "max_rto": (ReliableP.MAX_RTO, NS),
+        "initial_rto": (ReliableP.INITIAL_RTO, NS),
+        "duplicate_acks": (ReliableP.DUPACKS, 1),
+    }
+
+    @model_validator(mode="after")
+    def _timeouts_fit(self) -> Self:
         if bounds(self.min_rto)[1] > bounds(self.max_rto)[0]:
             raise InputError("min_rto can be above max_rto; lower min_rto or raise max_rto")
         return self
 
 
-class Tcp(Transport):
+class Tcp(Retransmitting):
     """A one-way TCP of ns-2, or one of the probing TCPs based on it.
 
     The receive window follows from `receive_buffer` if that is given, else it is `window`. A `send_buffer`
@@ -154,7 +167,7 @@ class Tcp(Transport):
     reads_late: ClassVar[bool] = True
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
-        **Transport.fills,
+        **Retransmitting.fills,
         "window": (RowP.WINDOW, 1),
         "handshake": (TcpP.HANDSHAKE, 1),
         "initial_window": (TcpP.INITIAL_WINDOW, 1),
@@ -462,7 +475,7 @@ RULES: dict[str, dict[str, Any]] = {
 """Defaults that differ between the two releases of ns-2; each can be given instead."""
 
 
-class Sctp(Transport):
+class Sctp(Retransmitting):
     """SCTP of ns-2 over one path or two; `rules` selects the release whose defaults apply."""
 
     protocol: Literal["sctp"]
@@ -511,7 +524,7 @@ class Sctp(Transport):
     """Interval between heartbeats on an idle path, in addition to its timeout."""
 
     fills: ClassVar[dict[str, tuple[IntEnum, float]]] = {
-        **Transport.fills,
+        **Retransmitting.fills,
         "chunk_header": (RowP.CHUNK_HEADER, 1),
         "receiver_window": (SctpP.RWND, 1),
         "initial_cwnd": (SctpP.INITIAL_CWND, 1),

@@ -54,7 +54,7 @@ def begin(lines, *starts):
 def test_all_faults_of_a_scenario(errors):
     found = errors("estimate", """duration: 10
 seed: -1
-transport: {protocol: quic}
+transport: {protocol: dctcp}
 shared:
   dumbbell: {rate: 10 Mbit, delay: 20 ms, queue: 0.5}
   flows: [{windw: 3}, {count: 2, each: {start: 1}}, {source: -1, sink: 0}]
@@ -63,7 +63,7 @@ shared:
 """)  # fmt: skip
     begin(
         found, "1: duration = 10 has no unit", "2: seed = -1 is out of range; expected 0 or more",
-        "3: transport.protocol = 'quic' is not supported",
+        "3: transport.protocol = 'dctcp' is not supported",
         "5: shared.dumbbell.rate = '10 Mbit' has the wrong unit",
         "5: shared.dumbbell.queue = 0.5 is not a whole number", "6: shared.flows.0.windw is an unknown field",
         "6: shared.flows.1.each.start = 1 has no unit",
@@ -75,7 +75,7 @@ shared:
 
 def test_an_unknown_protocol_hides_no_other_fault(errors):
     text = "duration: 1 s\ntransport: {FIELDS}\nhops: [{rate: 1 Mbit/s, delay: 1 ms}]\n"
-    for protocol in ("protocol: quic, ", "protocol: linx, ", ""):
+    for protocol in ("protocol: dctcp, ", "protocol: linx, ", ""):
         found = errors("estimate", text.replace("FIELDS", protocol + """
   window: 0, payload: 1460 B, slow_start: hystart, congestion_control: bbr,
   min_rto: 5,
@@ -154,11 +154,11 @@ goals: {a: goodput_bps > 3 parsec, b: gdput > 1}
 
 def test_all_points_of_an_axis_of_words(errors):
     found = errors(
-        "sweep", SCENARIO + "axes: {p: {field: transport.protocol, values: [reno, quic, cubik]}}\n"
+        "sweep", SCENARIO + "axes: {p: {field: transport.protocol, values: [reno, dctcp, cubik]}}\n"
     )
     begin(
         found,
-        "5: axes.p = quic: transport.protocol = 'quic' is not supp",
+        "5: axes.p = dctcp: transport.protocol = 'dctcp' is not supp",
         "5: axes.p = cubik: transport.protocol",
     )
     assert found[1].endswith("(value 3 of 3)") and "did you mean 'cubic'?" in found[1]

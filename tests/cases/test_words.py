@@ -53,10 +53,10 @@ def accepted(remedy, data):
 
 
 def test_the_cases():
-    quic = run("estimate", WORDS / "scenario.yaml")
-    assert quic.exit_code == 2 and "cubic'?" not in quic.stderr
-    assert "'quic' is not supported: QUIC is not simulated" in quic.stderr
-    assert "Supported with paths: tahoe, " in quic.stderr and "linux (CUBIC, BBR), " in quic.stderr
+    dctcp = run("estimate", WORDS / "scenario.yaml")
+    assert dctcp.exit_code == 2 and "cubic'?" not in dctcp.stderr
+    assert "'dctcp' is not supported: DCTCP, TCP Prague and L4S are not simulated" in dctcp.stderr
+    assert "Supported with paths: tahoe, " in dctcp.stderr and "linux (CUBIC, BBR), " in dctcp.stderr
     upload = run("estimate", WORDS / "upload.yaml").stderr
     assert "for given routers write source: 1, sink: 0" in upload
     flow = {"source": 1, "sink": 0}
@@ -83,7 +83,7 @@ def test_known_protocols_are_never_taken_for_misspellings_and_the_remedy_works(n
 def test_no_known_name_is_one_of_ours():
     ours = {*PROTOCOLS, *(name for kind in NETWORKS for name in allowed(kind))}
     assert not ours & unsupported.PROTOCOLS.keys()
-    for name in ("quic", "dctcp", "prague"):
+    for name in ("http3", "dctcp", "prague"):
         assert suggest(name, ours).startswith("known:")
 
 

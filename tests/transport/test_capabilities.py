@@ -100,7 +100,7 @@ def test_a_transport_says_over_which_networks_it_goes() -> None:
     for kind in BY_KEY.values():
         assert set(allowed(kind)) == {protocol for protocol in PROTOCOLS if not refused(protocol, kind)}
         assert refused("cubik", kind).startswith("is an unknown protocol; did you mean 'cubic'")
-        assert "Supported with" in refused("quic", kind)
+        assert "Supported with" in refused("dctcp", kind)
 
 
 @pytest.mark.parametrize(
