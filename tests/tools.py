@@ -10,6 +10,7 @@ TOOLS = {
     "chromium": "apt-get install chromium",
     "gcc": "apt-get install gcc libc6-dev",
     "tshark": "apt-get install tshark",
+    "ngtcp2": "apt-get install libngtcp2-dev libngtcp2-crypto-gnutls-dev libgnutls28-dev",
     "ptxas": "pip install nvidia-cuda-nvcc",
     "numba_cuda": "pip install '.[test]'",
     "numba_cuda_mlir": "pip install '.[test]'",
@@ -34,6 +35,9 @@ def find(tool: str) -> str | None:
         tun = Path("/dev/net/tun")
         asked = tun.exists() and subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
         return str(tun) if asked and asked.returncode == 0 else None
+    if tool == "ngtcp2":
+        header = Path("/usr/include/ngtcp2/ngtcp2_crypto_gnutls.h")
+        return str(header) if header.exists() else None
     if tool in ("numba_cuda", "numba_cuda_mlir", "cupy"):
         spec = importlib.util.find_spec(tool)
         return spec.origin if spec else None
