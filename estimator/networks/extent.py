@@ -15,6 +15,7 @@ from netcarlo.schema import units
 from netcarlo.schema.limit import dimension_of
 from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.kinds import sender_of
+from netcarlo.transport.quic import Quic
 from netcarlo.transport.tcp import Sctp, Tcp
 from netcarlo.transport.udp import Datagrams
 
@@ -30,7 +31,7 @@ Extents = dict[str, Extent]
 """Extent of each quantity that a scenario has, see `simulation.validated.QUANTITIES`."""
 
 
-Sender = Tcp | Sctp | Datagrams
+Sender = Tcp | Sctp | Quic | Datagrams
 
 
 class Compared(NamedTuple):

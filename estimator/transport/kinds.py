@@ -6,6 +6,7 @@ from typing import Any
 from netcarlo.kernels.senders import ALONE, KINDS, LINUX_FLUID, NUMBERS, OWN, UDP, WITH_FLUID
 from netcarlo.transport.capabilities import Capabilities
 from netcarlo.transport.congestion import BUILT_IN
+from netcarlo.transport.quic import Quic
 from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
 
 TCPS = tuple(name for name in KINDS if NUMBERS[name] != UDP)
@@ -52,8 +53,8 @@ def sender_of(transport: Any, flow: Any) -> Any:
     return record.check({**transport.model_dump(mode="json", include=common), **names})
 
 
-def kinds(flows: Iterable[Any], transport: Any) -> dict[str, Tcp | Sctp]:
-    """Return the TCP or SCTP records of these flows by sender type."""
+def kinds(flows: Iterable[Any], transport: Any) -> dict[str, Tcp | Sctp | Quic]:
+    """Return the TCP, SCTP or QUIC records of these flows by sender type."""
     different = {(flow.protocol, flow.congestion_control): flow for flow in flows if flow.udp is None}
     senders = [sender_of(transport, flow) for flow in different.values()]
     return {sender.kind: sender for sender in senders if not sender.datagrams}

@@ -84,7 +84,7 @@ def test_it_equals_its_twin(name: str, count: int) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["quic", "quic_reordering_delays", "quic_varying", "quic_mobile"])
+@pytest.mark.parametrize("name", ["quic", "quic_delays_reordering", "quic_varying", "quic_mobile"])
 def test_it_equals_its_twin_in_many_scenarios(name: str) -> None:
     rows = scenarios(name, 600, seed=6)
     out = launch.run(models.model(name), rows)

@@ -6,7 +6,7 @@ from tests.campaigns.verification.kernel import drawn as kernel
 
 KINDS = "bulk", "finite", "outage"
 CONTROLS = "newreno", "cubic"
-SEEDS = {"bulk": 5, "finite": 16, "outage": 5}
+SEEDS = {"bulk": 20, "finite": 256, "outage": 20}
 """Runs of a scenario with random losses, or an outage at a random time; without, all runs are equal."""
 DROPPED = "window_clamp_bytes", "autotuning"
 """Columns of the kernel that QUIC has not."""
