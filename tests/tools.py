@@ -9,6 +9,7 @@ TOOLS = {
     "ns": "apt-get install ns2",
     "chromium": "apt-get install chromium",
     "gcc": "apt-get install gcc libc6-dev",
+    "ip": "apt-get install iproute2",
     "tshark": "apt-get install tshark",
     "ngtcp2": "apt-get install libngtcp2-dev libngtcp2-crypto-gnutls-dev libgnutls28-dev",
     "ptxas": "pip install nvidia-cuda-nvcc",
@@ -17,10 +18,11 @@ TOOLS = {
     "cupy": "pip install '.[cuda13]'",
     "cuda device": "a machine with an NVIDIA GPU",
     "network namespaces": "root on a Linux with TUN devices",
+    "mptcp": "a Linux with MPTCP",
 }
 """Tools that `@pytest.mark.needs(...)` may name, and the command that installs each."""
 
-OF_THE_MACHINE = "cuda device", "network namespaces"
+OF_THE_MACHINE = "cuda device", "network namespaces", "mptcp"
 """Tools that no installation provides; a test skipped without them is not a failure."""
 
 
@@ -38,6 +40,8 @@ def find(tool: str) -> str | None:
     if tool == "ngtcp2":
         header = Path("/usr/include/ngtcp2/ngtcp2_crypto_gnutls.h")
         return str(header) if header.exists() else None
+    if tool == "mptcp":
+        return next(map(str, Path("/proc/sys/net").glob("mptcp")), None)
     if tool in ("numba_cuda", "numba_cuda_mlir", "cupy"):
         spec = importlib.util.find_spec(tool)
         return spec.origin if spec else None

@@ -80,3 +80,18 @@ def test_a_connection_that_lost_two_syns_begins_as_in_the_kernel(tmp_path: Path)
     found = validate(file, target="cpu").rows.set_index("metric")
     assert found["reference"]["syns"] == found["estimate"]["syns"] == 3
     assert abs(found["rel_error"]["total_s"]) < 0.01
+
+
+@pytest.mark.full
+@pytest.mark.needs("gcc", "ip", "network namespaces", "mptcp")
+def test_two_subflows_carry_as_much_as_in_the_kernel(tmp_path: Path) -> None:
+    row = {
+        "id": 1, "congestion_control": "reno", "rate_bps": 6e6, "delay_oneway_ms": 10.0, "queue_packets": 40,
+        "packet_error_rate": 0.0, "rate_2_bps": 4e6, "delay_2_oneway_ms": 15.0, "queue_2_packets": 40,
+        "packet_error_rate_2": 0.0, "backup": 0, "duration_s": 6, "n_seeds": 3,
+    }  # fmt: skip
+    file = tmp_path / "linux_kernel_mptcp_bulk.csv"
+    measured(pd.DataFrame([row]), seed=1).to_csv(file, index=False)
+    found = validate(file, target="cpu").rows.set_index("metric")
+    assert found["reference"]["goodput_Bps"] > 1.2 * 6e6 / 8  # more than the first path carries
+    assert abs(found["rel_error"]["goodput_Bps"]) < 0.05

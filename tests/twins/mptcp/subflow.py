@@ -49,7 +49,7 @@ class Holding(LinuxSender):
 
 
 class HoldingPaced(Holding, PacedSender):
-    """The same with BBR."""
+    """A sender with BBR that may have to wait."""
 
     def ring_pace(self) -> None:
         super().ring_pace()

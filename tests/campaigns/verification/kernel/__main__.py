@@ -3,9 +3,10 @@
     python -m tests.campaigns kernel --out linux_kernel_bulk.csv bulk 40
     python -m tests.campaigns kernel --out FILE.csv again linux_kernel_bulk.csv --ids 16 43 --runs 32
 
-The first draws scenarios (`bulk`, `finite`, `tuned`, `messages`, `outage`, `pair`, `edges`: see `drawn`), the
-second repeats those of a file with other seeds.  It needs root, gcc and real time (30 to 60 s a run, or until
-a transfer is complete; some side by side); the results are those of a real network stack.
+The first draws scenarios (`bulk`, `finite`, `tuned`, `messages`, `outage`, `pair`, `edges`, `mptcp_bulk`,
+`mptcp_finite`, `mptcp_outage`: see `drawn`), the second repeats those of a file with other seeds.  It needs
+root, gcc, for MPTCP `ip`, and real time (30 to 60 s a run, or until a transfer is complete; some side by
+side); the results are those of a real network stack.
 """
 
 from pathlib import Path
