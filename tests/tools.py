@@ -12,6 +12,7 @@ TOOLS = {
     "ip": "apt-get install iproute2",
     "tshark": "apt-get install tshark",
     "ngtcp2": "apt-get install libngtcp2-dev libngtcp2-crypto-gnutls-dev libgnutls28-dev",
+    "usrsctp": "apt-get install libusrsctp-dev",
     "ptxas": "pip install nvidia-cuda-nvcc",
     "numba_cuda": "pip install '.[test]'",
     "numba_cuda_mlir": "pip install '.[test]'",
@@ -45,6 +46,9 @@ def find(tool: str) -> str | None:
     if tool in ("numba_cuda", "numba_cuda_mlir", "cupy"):
         spec = importlib.util.find_spec(tool)
         return spec.origin if spec else None
+    if tool == "usrsctp":
+        header = Path("/usr/include/usrsctp.h")
+        return str(header) if header.exists() else None
     if tool == "ptxas":
         nvidia = importlib.util.find_spec("nvidia")
         for folder in nvidia.submodule_search_locations or () if nvidia else ():

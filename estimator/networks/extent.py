@@ -191,5 +191,5 @@ def senders(flows: Iterable[Any], transport: Any) -> list[tuple[str, Sender, Any
 
 def name_of(sender: Sender) -> str:
     """Return the name of a protocol in the data of validated ranges; all users' files share one name."""
-    name = sender.kind
+    name = sender.compared_as
     return "own" if name == OWN or "/" in name or name.endswith(".py") else name

@@ -107,6 +107,11 @@ class Capabilities:
         return str(self.protocol)
 
     @property
+    def compared_as(self) -> str:
+        """Name of the protocol in the data of validated ranges."""
+        return self.kind
+
+    @property
     def title(self) -> str:
         """Name of its senders in text: `NewReno`, `Linux CUBIC`, `SCTP`."""
         name, control = str(self.protocol), self.given("congestion_control")

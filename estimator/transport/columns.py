@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.base.parameters import LinuxP, QuicP, ReliableP, RowP, SctpP, TcpP, UdpP
+from netcarlo.kernels.base.parameters import LinuxP, QuicP, ReliableP, Rfc9260P, RowP, SctpP, TcpP, UdpP
 from netcarlo.kernels.udp.source import EXPONENTIAL
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
@@ -52,6 +52,13 @@ def fill(
     if isinstance(transport, Sctp):
         table[:, SctpP.RESPONSE_ALTERNATE] = 1
         table[:, RowP.WINDOW] = table[:, SctpP.RWND] // (table[:, RowP.DATA] + table[:, RowP.CHUNK_HEADER])
+        if transport.today:
+            table[:, Rfc9260P.RFC9260] = 1
+            table[:, Rfc9260P.ABC_LIMIT] = 1 if transport.abc_limit is None else value("abc_limit")
+            table[:, Rfc9260P.CMT] = bool(transport.cmt)
+            table[:, Rfc9260P.FREE_T3] = transport.t3_restart is False
+        if transport.pf_max_retrans is not None:
+            table[:, Rfc9260P.PF_ERRORS] = value("pf_max_retrans") + 1
         return
     if isinstance(transport, Quic):
         table[:, QuicP.CONTROL] = CONTROLS[transport.congestion_control]

@@ -471,12 +471,20 @@ RULES: dict[str, dict[str, Any]] = {
         "sack_first": True,
         "duplicate_acks": 3,
     },
+    "rfc9260": {
+        "initial_rto": "1 s",
+        "initial_cwnd": "4404 B",
+        "ssthresh_floor": "5872 B",
+        "probe_first": False,
+        "sack_first": True,
+        "duplicate_acks": 3,
+    },
 }
-"""Defaults that differ between the two releases of ns-2; each can be given instead."""
+"""Defaults that differ between the rules; each can be given instead."""
 
 
 class Sctp(Retransmitting):
-    """SCTP of ns-2 over one path or two; `rules` selects the release whose defaults apply."""
+    """SCTP over one path or two, as in a release of ns-2 or as in RFC 9260 (`rules`)."""
 
     protocol: Literal["sctp"]
     """SCTP, over one path or two."""
@@ -484,8 +492,8 @@ class Sctp(Retransmitting):
         "the latest measurement, exact: one chunk per path at a time is timed, never a retransmission, and "
         "heartbeats are; over two paths that of the current path, over shared links that of the first"
     )
-    rules: Literal["ns2-2.29", "ns2-2.35"] = "ns2-2.35"
-    """Release of ns-2 whose defaults apply."""
+    rules: Literal["ns2-2.29", "ns2-2.35", "rfc9260"] = "ns2-2.35"
+    """Rules and defaults of a release of ns-2, or of RFC 9260."""
     payload: Payload = 1452.0
     chunk_header: Size = 16.0
     """Size of the header of a DATA chunk."""
@@ -495,20 +503,27 @@ class Sctp(Retransmitting):
     receiver_window: Transfer = 65536.0
     """Receive buffer; a packet occupies its payload and chunk header."""
     initial_cwnd: Transfer
-    """Initial congestion window of a path. Default: 4380 B with rules 2.35, 2936 B with 2.29."""
+    """Initial congestion window of a path. Default: 4380 B with rules 2.35, 2936 B with 2.29, 4404 B with
+    rfc9260."""
     initial_ssthresh: Transfer = 65536.0
     """Initial slow start threshold of a path."""
     ssthresh_floor: Transfer
-    """Minimum slow start threshold, and minimum window of an idle path. Default: 5872 B with rules 2.35,
-    2936 B with 2.29."""
+    """Minimum slow start threshold, and minimum window of an idle path. Default: 5872 B, and 2936 B with
+    rules 2.29."""
     probe_first: bool
-    """True if a heartbeat is sent over every path before the first data. Default: true with rules 2.35."""
+    """True if a heartbeat is sent over every path before the first data. Default: true with rules 2.35.
+    With rfc9260 the second path is probed while data are sent, and this is false."""
     sack_first: bool
-    """True if the first DATA packet is acknowledged immediately. Default: true with rules 2.35."""
+    """True if the first DATA packet is acknowledged immediately. Default: true, and false with rules
+    2.29."""
     duplicate_acks: Count
-    """Number of reports of a missing chunk that indicate a loss. Default: 3 with rules 2.35, 4 with 2.29."""
+    """Number of reports of a missing chunk that indicate a loss. Default: 3, and 4 with rules 2.29."""
     max_burst: Count = 4.0
-    """Maximum number of packets sent at once after an acknowledgement."""
+    """Maximum number of packets sent at once after an acknowledgement; with the rules of ns-2 only after a
+    fast retransmit."""
+    abc_limit: Count | None = None
+    """Maximum growth of the congestion window per acknowledgement in slow start, in packets (L of RFC 9260,
+    section 7.2.1). Only with rules rfc9260. Default: 1."""
     min_rto: Interval = 1.0
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.2
@@ -516,6 +531,18 @@ class Sctp(Retransmitting):
     """Number of consecutive timeouts of a path above which it becomes inactive and new data use the other
     path. New data return to the first path when it is active again, unless `failback` is false (default:
     true)."""
+    pf_max_retrans: Retries | None = None
+    """Number of consecutive timeouts of a path above which it is potentially failed (RFC 7829): new data use
+    the other path if that is active, and heartbeats probe this one after each timeout. 0 is a quick
+    failover; values from `path_max_retrans` on have no effect. Only with rules rfc9260. Default: no such
+    state."""
+    cmt: bool | None = None
+    """True if new data use both paths at once (concurrent multipath transfer, Iyengar, Amer and Stewart 2006)
+    while both are active. Only with rules rfc9260. Default: false."""
+    t3_restart: bool | None = None
+    """False if the retransmission timer keeps running when a SACK without gap blocks acknowledges data, and
+    its expiry affects only chunks older than the round-trip time, as in usrsctp 0.9.5. Only with rules
+    rfc9260. Default: true (RFC 9260, section 6.3.2, rule R3)."""
     failback: bool = True
     """True if new data return from the second path to the first (primary) one as soon as a heartbeat or a
     SACK shows that the first is active again (RFC 9260, section 6.4). If false, new data stay on the
@@ -546,6 +573,26 @@ class Sctp(Retransmitting):
     }  # fmt: skip
 
     @property
+    def today(self) -> bool:
+        """True with the rules of RFC 9260."""
+        return self.rules == "rfc9260"
+
+    @property
+    def compared_as(self) -> str:
+        """See `Capabilities.compared_as`."""
+        return "sctp_rfc9260" if self.today else self.kind
+
+    def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
+        """See `Capabilities.unknown_to_fluid`."""
+        text = f"{model} supports the rules of ns-2 only, not rfc9260" if self.today else ""
+        return super().unknown_to_fluid(known, model) or text
+
+    def unknown_to_formula(self, known: Sequence[str]) -> str:
+        """See `Capabilities.unknown_to_formula`."""
+        text = "the formulae support the rules of ns-2 only, not rfc9260" if self.today else ""
+        return super().unknown_to_formula(known) or text
+
+    @property
     def receiver_bytes(self) -> Number:
         """See `Capabilities.receiver_bytes`."""
         return self.receiver_window
@@ -570,6 +617,15 @@ class Sctp(Retransmitting):
         return data
 
     @model_validator(mode="after")
+    def _of_rules(self) -> Self:
+        if self.today and self.probe_first:
+            raise InputError("probe_first does not apply with rules: rfc9260; remove it")
+        for field in ("abc_limit", "pf_max_retrans", "cmt", "t3_restart"):
+            if not self.today and getattr(self, field) is not None:
+                raise InputError(f"{field} applies only with rules: rfc9260; write these rules or remove it")
+        return self
+
+    @model_validator(mode="after")
     def _window_fits(self) -> Self:
         chunk = [p + h for p, h in zip(bounds(self.payload), bounds(self.chunk_header), strict=True)]
         low, high = bounds(self.receiver_window)
@@ -584,7 +640,15 @@ class Sctp(Retransmitting):
 
 
 def short_form(transport: Any) -> dict[str, Any]:
-    """Return the fields that differ if a transport is written in its short form; see `Tcp`."""
+    """Return the fields that differ if a transport is written in its short form, None for those left out; see
+    `Tcp`.
+
+    Those of SCTP that have the defaults of its rules are left out, so that they follow other rules.
+    """
+    if isinstance(transport, Sctp):
+        standard = Sctp.check({"protocol": "sctp", "rules": transport.rules})
+        of_rules = RULES[transport.rules]
+        return {name: None for name in of_rules if getattr(transport, name) == getattr(standard, name)}
     control = transport.control
     written = "congestion_control" in transport.model_fields_set
     if control in BUILT_IN and transport.protocol == "sack" and not written:

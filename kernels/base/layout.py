@@ -242,7 +242,7 @@ EVENT_RECOVERY = 16  # start of a loss recovery without a timeout
 EVENT_BEGIN = 17  # start of a flow of BYTES in a slot
 
 # Random streams of a replication (fourth part of the stream address).
-STREAM_HEARTBEAT = 2  # + 512 flow; draw 2 k + endpoint: jitter of its k-th heartbeat
+STREAM_HEARTBEAT = 2  # + 512 flow; draw 2 k + endpoint: jitter of its k-th heartbeat; RFC 9260: 4 k + way
 STREAM_MOBILITY = 3  # draw k: handover k
 STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
 STREAM_CYCLE = 5  # + 512 flow; draw k: start of the k-th gain cycle of BBR

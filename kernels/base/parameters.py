@@ -252,6 +252,28 @@ class QuicP(IntEnum):
     """1 if HyStart++ may end the first slow start (RFC 9406), else 0."""
 
 
+class Rfc9260P(IntEnum):
+    """Parameters of SCTP for the rules of RFC 9260 and RFC 7829, in columns that it shares with TCP.
+
+    A row is of one of the two, so that the columns after those of transports keep their places.
+    """
+
+    RFC9260 = LinuxP.SLOW_START
+    """1 for the rules of RFC 9260 where those of ns-2 differ, else 0."""
+    PF_ERRORS = LinuxP.MESSAGE_SIZES
+    """Consecutive timeouts from which a path is potentially failed, which is PotentiallyFailed.Max.Retrans
+    + 1 (RFC 7829, section 3); 0: never."""
+    ABC_LIMIT = LinuxP.MESSAGE_WAITS
+    """Maximum growth of cwnd per SACK in slow start, L (RFC 9260, section 7.2.1) [chunks]; with the rules of
+    ns-2 it is 1."""
+    CMT = LinuxP.IDLE_RESTART
+    """1 if new data use all active paths at once (concurrent multipath transfer, Iyengar et al. 2006), else
+    0."""
+    FREE_T3 = TcpP.SEND_WAKE
+    """1 if T3-rtx keeps running when a SACK without gap ack blocks acknowledges data, and then affects only
+    chunks older than the RTT (usrsctp 0.9.5); 0: it restarts (RFC 9260, section 6.3.2, rule R3)."""
+
+
 Block = type[IntEnum]
 """Block of parameters."""
 

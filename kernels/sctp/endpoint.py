@@ -7,7 +7,7 @@ from typing import Any
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, stacked
 from netcarlo.kernels.base.endpoint import Endpoint
-from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
+from netcarlo.kernels.base.parameters import ReliableP, Rfc9260P, RowP, SctpP
 from netcarlo.kernels.endpoints import defaults
 from netcarlo.kernels.sctp import association
 
@@ -26,7 +26,7 @@ class SctpSlots(Slots):
 def of(address: Address, own: ModuleType | None) -> Endpoint:
     """Return the endpoint of SCTP, which is the same for all addresses."""
     return Endpoint(
-        blocks=(RowP, ReliableP, SctpP),
+        blocks=(RowP, ReliableP, SctpP, Rfc9260P),
         slots=lambda step: SctpSlots(), words=association.scratch_words, state_words=association.WORDS,
         floats=association.FLOATS, window=_window, typed_packets=True,
     )  # fmt: skip

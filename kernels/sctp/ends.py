@@ -4,7 +4,7 @@ from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS
-from netcarlo.kernels.base.parameters import SctpP
+from netcarlo.kernels.base.parameters import Rfc9260P, SctpP
 from netcarlo.kernels.sctp import handshake, paths, receiver, sack, sender
 from netcarlo.kernels.sctp.state import (
     COOKIE_BYTES,
@@ -38,7 +38,10 @@ def expire(p: Any, s: Any, now: Any, timer: Any) -> None:
         s[Event.SACK_TIMER] = OFF
         receiver.sack(p, s, now, 0, 0)
     elif timer < Event.HEARTBEAT_TIMEOUT + WAYS:
-        paths.heartbeat_lost(p, s, now, timer - Event.HEARTBEAT_TIMEOUT)
+        if p[Rfc9260P.RFC9260] == 1:
+            paths.probe_or_fail(p, s, now, timer - Event.HEARTBEAT_TIMEOUT)
+        else:
+            paths.heartbeat_lost(p, s, now, timer - Event.HEARTBEAT_TIMEOUT)
     else:
         paths.heartbeat_due(p, s, now, timer - Event.HEARTBEAT_TIMER)
 
@@ -50,6 +53,9 @@ def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
     if state == State.CLOSED:
         return
     if state == State.ESTABLISHED:
+        if p[Rfc9260P.RFC9260] == 1:
+            s[Word.BURST] = 0  # Max.Burst limits the packets that a packet causes
+            s[Word.SEND_NEW] = 1
         if kind == Kind.SACK:
             s[Word.SACK_WAY] = way
             sack.on_sack(p, s, now, at)
@@ -59,13 +65,14 @@ def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
         elif kind == Kind.HEARTBEAT_ACK:
             before = s[end_at(SENDER) + End.CURRENT]
             handshake.on_heartbeat_ack(p, s, now, way, s[at + Packet.NUMBER])
-            if p[SctpP.FAILBACK] == 1 and s[end_at(SENDER) + End.CURRENT] != before:
+            moved = p[SctpP.FAILBACK] == 1 and s[end_at(SENDER) + End.CURRENT] != before
+            if moved or p[Rfc9260P.RFC9260] == 1:
                 s[Word.SEND_NEW] = 1
                 if s[Word.MARKED] > 0:  # these first (RFC 9260, section 6.1, rule C)
                     sender.retransmit(p, s, now, False)
     else:
-        handshake.answered(p, s, now)
-    if s[Word.SEND_NEW] == 1 and s[Word.MARKED] == 0:
+        handshake.answered(p, s, now, kind)
+    if s[Word.SEND_NEW] == 1 and (s[Word.MARKED] == 0 or p[Rfc9260P.CMT] == 1):
         sender.send_new(p, s, now)
         s[Word.SEND_NEW] = 0
 
@@ -75,7 +82,8 @@ def at_receiver(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
     """The receiver gets the packet at `at` on a way, and answers with a packet at most."""
     kind = s[at + Packet.KIND]
     established = s[end_at(RECEIVER) + End.STATE] == State.ESTABLISHED
-    s[Word.REPLY_WAY] = way
+    if kind == Kind.DATA or p[Rfc9260P.RFC9260] == 0:
+        s[Word.REPLY_WAY] = way
     if kind == Kind.DATA and established:
         receiver.on_data(p, s, now, s[at + Packet.NUMBER])
     elif kind == Kind.HEARTBEAT and established:

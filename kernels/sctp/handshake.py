@@ -1,13 +1,14 @@
 """Start of an SCTP association: four-way handshake and first probe of the paths.
 
-Source: RFC 2960 section 5 and RFC 4460 section 5.4 (path verification), as ns-2 carries them out.
+Source: RFC 2960 section 5 and RFC 4460 section 5.4 (path verification), as ns-2 carries them out; RFC 9260,
+section 5, with its rules.
 """
 
 from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import NEVER, PATHS, Out
-from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
+from netcarlo.kernels.base.parameters import ReliableP, Rfc9260P, RowP, SctpP
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import (
     COOKIE_BYTES,
@@ -86,8 +87,11 @@ def t1_due(p: Any, s: Any, now: Any) -> None:
 
 
 @noinline
-def answered(p: Any, s: Any, now: Any) -> None:
-    """The sender, still waiting, gets a packet and takes it for the answer."""
+def answered(p: Any, s: Any, now: Any, kind: Any) -> None:
+    """The sender, still waiting, gets a packet; ns-2 takes any for the answer."""
+    expected = Kind.INIT_ACK if s[end_at(SENDER) + End.STATE] == State.COOKIE_WAIT else Kind.COOKIE_ACK
+    if p[Rfc9260P.RFC9260] == 1 and kind != expected:
+        return
     if s[end_at(SENDER) + End.STATE] == State.COOKIE_WAIT:
         s[end_at(SENDER) + End.STATE] = State.COOKIE_ECHOED
         request(p, s, now)
@@ -95,7 +99,7 @@ def answered(p: Any, s: Any, now: Any) -> None:
     s[end_at(SENDER) + End.STATE] = State.ESTABLISHED
     s[Event.T1] = OFF
     s[Word.PEER_RWND] = p[SctpP.RWND]
-    if p[SctpP.PROBE_FIRST] == 0:
+    if p[SctpP.PROBE_FIRST] == 0 or p[Rfc9260P.RFC9260] == 1:
         paths.start_heartbeats(p, s, now, SENDER)
         s[Word.SEND_NEW] = 1
         return
@@ -119,8 +123,8 @@ def on_heartbeat_ack(p: Any, s: Any, now: Any, way: Any, sent: Any) -> None:
     s[end_at(end) + End.ERRORS] = 0
     paths.recover(p, s, way)
     paths.measure(p, s, way, now - sent)
-    s[Event.HEARTBEAT_TIMEOUT + way] = OFF
-    if confirms:
+    paths.answered(p, s, now, way)
+    if confirms and p[Rfc9260P.RFC9260] == 0:
         other = way_at(way ^ 1)
         if s[other + Way.STATUS] != Status.UNCONFIRMED:
             paths.start_heartbeats(p, s, now, end)

@@ -9,7 +9,7 @@ from typing import Any
 
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import Out
-from netcarlo.kernels.base.parameters import ReliableP, SctpP
+from netcarlo.kernels.base.parameters import ReliableP, Rfc9260P, SctpP
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import OFF, OUTCOMES, Chunk, Event, Kind, Packet, Word, chunk_at
 
@@ -63,7 +63,7 @@ def on_data(p: Any, s: Any, now: Any, tsn: Any) -> None:
             s[Event.SACK_TIMER] = OFF
             needed = True
     if s[Word.CHUNK] > p[SctpP.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]:
-        needed = False  # no room: the chunk is thrown away
+        needed = p[Rfc9260P.RFC9260] == 1  # no room: the chunk is discarded (RFC 9260, section 6.2)
     elif tsn <= s[Word.RCV_CUM] or has(p, s, tsn):
         duplicates = 1
         needed = True

@@ -1,15 +1,18 @@
 """Processing of a SACK by the sender of an SCTP association.
 
 Source: RFC 2960 sections 6.2.1, 6.3 and 7.2 with the Implementer's Guide (newly acknowledged TSNs
-count missing reports, one cwnd cut per window), as ns-2 carries them out.
+count missing reports, one cwnd cut per window), as ns-2 carries them out; with `Rfc9260P.RFC9260` the same
+sections of RFC 9260.
 """
 
 from typing import Any
 
+import numpy as np
+
 from netcarlo.kernels.base import bits
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import PATHS, Out
-from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
+from netcarlo.kernels.base.parameters import ReliableP, Rfc9260P, RowP, SctpP
 from netcarlo.kernels.sctp import paths, sender
 from netcarlo.kernels.sctp.state import (
     NONE,
@@ -41,11 +44,25 @@ def credit(p: Any, s: Any, now: Any, at: Any) -> None:
         if not ambiguous:
             paths.measure(p, s, way, now - s[at + Chunk.TIMED])
         s[w + Way.TIMING] = 0
-    # Which sending of a chunk arrived is told by the path of the SACK, which is that of the latest arrival.
-    # ns-2 always takes the last one for it.
-    elsewhere = p[SctpP.FAILBACK] == 1 and s[at + Chunk.SENDS] > 1 and way != s[Word.SACK_WAY]
-    if s[w + Way.ERRORS] != 0 and not ambiguous and not elsewhere:
-        paths.recover(p, s, way)
+    if s[w + Way.ERRORS] != 0 and not ambiguous:
+        # Which sending of a chunk arrived is told by the path of the SACK, which is that of the latest
+        # arrival. ns-2 always takes the last one for it.
+        elsewhere = s[at + Chunk.SENDS] > 1 and way != s[Word.SACK_WAY]
+        if not (elsewhere and (p[SctpP.FAILBACK] == 1 or p[Rfc9260P.RFC9260] == 1)):
+            paths.recover(p, s, way)
+
+
+@noinline
+def credit_today(p: Any, s: Any, now: Any, at: Any, tsn: Any) -> None:
+    """As `credit`, with the rules of RFC 9260."""
+    w = way_at(s[at + Chunk.WAY])
+    if s[at + Chunk.MARK] != Mark.UNMARKED:
+        s[w + Way.OUTSTANDING] += s[Word.CHUNK]  # `settle` subtracts what is newly acknowledged
+    s[w + Way.NEWEST] = max(s[w + Way.NEWEST], tsn)
+    credit(p, s, now, at)
+    s[at + Chunk.TIMED] = 0
+    if p[Rfc9260P.FREE_T3] == 1 and s[w + Way.SRTT] > 0:
+        paths.restore_rto(p, s, w)
 
 
 def unmark(s: Any, at: Any) -> None:
@@ -78,6 +95,26 @@ def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
     s[Word.CUM] = cum
 
 
+@noinline
+def dequeue_today(p: Any, s: Any, now: Any, cum: Any, gaps: Any) -> None:
+    """As `dequeue`, with the rules of RFC 9260; `gaps` if the SACK has gap ack blocks."""
+    s[end_at(SENDER) + End.ERRORS] = 0
+    for tsn in range(s[Word.CUM] + 1, cum + 1):
+        at = chunk_at(p, s, tsn)
+        way = s[at + Chunk.WAY]
+        if is_reported(p, s, tsn):
+            bits.clear_bit(s, s[Word.REPORTS], p[RowP.RING] - 1, tsn)
+            s[Word.REPORTED] -= 1
+        else:
+            s[Word.NEWEST] = tsn
+            credit_today(p, s, now, at, tsn)
+            s[way_at(way) + Way.MOVED] = 1
+            if gaps or p[Rfc9260P.FREE_T3] == 0:
+                s[Event.T3 + way] = OFF
+        unmark(s, at)
+    s[Word.CUM] = cum
+
+
 def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
     """A gap ack block reports a chunk for the first time."""
     at = chunk_at(p, s, tsn)
@@ -86,10 +123,14 @@ def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
     s[Word.REPORTED] += 1
     s[Word.TOP] = max(s[Word.TOP], tsn)
     s[Word.NEWEST] = max(s[Word.NEWEST], tsn)
-    if s[w + Way.CWND] > s[w + Way.SSTHRESH] and advanced and s[at + Chunk.IN_PARTIAL] == 0:
+    grows = p[Rfc9260P.RFC9260] == 0 and advanced and s[w + Way.CWND] > s[w + Way.SSTHRESH]
+    if grows and s[at + Chunk.IN_PARTIAL] == 0:
         s[at + Chunk.IN_PARTIAL] = 1
         s[w + Way.PARTIAL] += s[Word.CHUNK]
-    credit(p, s, now, at)
+    if p[Rfc9260P.RFC9260] == 1:
+        credit_today(p, s, now, at, tsn)
+    else:
+        credit(p, s, now, at)
     s[end_at(SENDER) + End.ERRORS] = 0
     unmark(s, at)
 
@@ -142,22 +183,30 @@ def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
             report(p, s, now, tsn, advanced)
             if s[w + Way.FIRST] == tsn:
                 s[Event.T3 + way] = OFF
+                s[w + Way.MOVED] = 1
 
 
 @noinline
 def missing_reports(p: Any, s: Any, advanced: Any) -> Any:
-    """Count a report against the chunks that are missing; returns whether any is to be resent."""
-    limit, mask = s[Word.NEWEST], p[RowP.RING] - 1
-    if advanced and limit <= s[Word.RECOVER]:
+    """Count a report against the chunks that are missing; returns whether any is to be resent.
+
+    With concurrent multipath transfer only acknowledgements of the same path count (split fast retransmit).
+    """
+    limit, mask, today = s[Word.NEWEST], p[RowP.RING] - 1, p[Rfc9260P.RFC9260] == 1
+    recovering = s[Word.CUM] < s[Word.RECOVER] if today else limit <= s[Word.RECOVER]
+    if advanced and recovering:
         limit = max(limit, s[Word.TOP])
     limit = min(limit, s[Word.LAST_TSN] + 1)
     found = False
     tsn = bits.run_end(s, s[Word.REPORTS], mask, s[Word.CUM] + 1, limit)
     while tsn < limit:
         at = chunk_at(p, s, tsn)
-        s[at + Chunk.MISSING] += 1
-        if s[at + Chunk.MISSING] >= p[ReliableP.DUPACKS] and s[at + Chunk.FAST_DONE] == 0:
-            sender.mark(s, at, Mark.FAST)
+        counts = not today or s[at + Chunk.MARK] == Mark.UNMARKED
+        if p[Rfc9260P.CMT] == 1:
+            counts = counts and tsn < s[way_at(s[at + Chunk.WAY]) + Way.NEWEST]
+        s[at + Chunk.MISSING] += np.int64(counts)
+        if counts and s[at + Chunk.MISSING] >= p[ReliableP.DUPACKS] and s[at + Chunk.FAST_DONE] == 0:
+            sender.mark(p, s, at, Mark.FAST)
             s[at + Chunk.FAST_DONE] = 1
             found = True
         tsn = bits.run_end(s, s[Word.REPORTS], mask, tsn + 1, limit)
@@ -174,18 +223,90 @@ def cut(p: Any, s: Any) -> None:
         if s[at + Chunk.MARK] == Mark.UNMARKED or tsn <= s[Word.RECOVER] or done & (1 << way):
             continue
         done |= 1 << way
-        w = way_at(way)
-        s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[SctpP.SSTHRESH_FLOOR])
-        s[w + Way.CWND] = s[w + Way.SSTHRESH]
-        s[w + Way.PARTIAL] = 0
-        s[w + Way.TIMING] = 0
-        s[OUTCOMES + Out.CWND_CUTS] += 1
+        halve(p, s, way)
         top = s[Word.LAST_TSN]
         while top > s[Word.CUM] and s[chunk_at(p, s, top) + Chunk.MARK] != Mark.UNMARKED:
             top -= 1
         if top > s[Word.CUM]:
             s[Word.HIGHEST] = max(s[Word.HIGHEST], top)
         s[Word.RECOVER] = s[Word.HIGHEST]
+
+
+@noinline
+def halve(p: Any, s: Any, way: Any) -> None:
+    """Halve the window of a way."""
+    w = way_at(way)
+    s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[SctpP.SSTHRESH_FLOOR])
+    s[w + Way.CWND] = s[w + Way.SSTHRESH]
+    s[w + Way.PARTIAL] = 0
+    s[w + Way.TIMING] *= p[Rfc9260P.RFC9260]
+    s[OUTCOMES + Out.CWND_CUTS] += 1
+
+
+@noinline
+def enter_recovery(p: Any, s: Any) -> None:
+    """Enter fast recovery, unless the sender is in it: halve the window of each way with a fast retransmit,
+    once until all that is outstanding now is acknowledged (RFC 9260, section 7.2.4)."""
+    if p[Rfc9260P.CMT] == 0 and s[Word.CUM] < s[Word.RECOVER]:
+        return
+    done = 0
+    for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
+        at = chunk_at(p, s, tsn)
+        way = s[at + Chunk.WAY]
+        if s[at + Chunk.MARK] != Mark.FAST or done & (1 << way):
+            continue
+        done |= 1 << way
+        if p[Rfc9260P.CMT] == 0 or recovered(p, s, way):
+            halve(p, s, way)
+            s[way_at(way) + Way.RECOVER] = s[Word.LAST_TSN]
+    s[Word.RECOVER] = s[Word.LAST_TSN]
+
+
+@noinline
+def recovered(p: Any, s: Any, way: Any) -> Any:
+    """Return whether a way is not in fast recovery.
+
+    With concurrent multipath transfer it ends when all chunks of the path up to its exit point have arrived.
+    """
+    if p[Rfc9260P.CMT] == 0:
+        return s[Word.CUM] >= s[Word.RECOVER]
+    for tsn in range(s[Word.CUM] + 1, s[way_at(way) + Way.RECOVER] + 1):
+        if s[chunk_at(p, s, tsn) + Chunk.WAY] == way and not is_reported(p, s, tsn):
+            return False
+    return True
+
+
+@noinline
+def begin_today(p: Any, s: Any) -> None:
+    """Note the state of the windows before a SACK with the rules of RFC 9260."""
+    s[Word.NEWEST] = 0
+    for way in range(PATHS):
+        w = way_at(way)
+        s[w + Way.MOVED] = 0
+        s[w + Way.NEWEST] = 0
+        s[w + Way.FULL] = np.int64(s[w + Way.OUTSTANDING] >= s[w + Way.CWND])
+
+
+@noinline
+def grow_today(p: Any, s: Any, way: Any, advanced: Any) -> None:
+    """Let the window of a way grow outside fast recovery (RFC 9260, sections 7.2.1 and 7.2.2), after a SACK
+    that `advanced` the cumulative ACK."""
+    w = way_at(way)
+    if s[w + Way.NEWLY] == 0 or not recovered(p, s, way):
+        return
+    full = s[w + Way.FULL] == 1
+    moved = s[w + Way.MOVED] == 1 if p[Rfc9260P.CMT] == 1 else advanced
+    if s[w + Way.CWND] <= s[w + Way.SSTHRESH]:
+        if full and moved:
+            s[w + Way.CWND] += min(s[w + Way.NEWLY], p[Rfc9260P.ABC_LIMIT] * s[Word.CHUNK])
+        return
+    s[w + Way.PARTIAL] += s[w + Way.NEWLY]
+    if s[w + Way.PARTIAL] >= s[w + Way.CWND]:
+        if not full:
+            s[w + Way.PARTIAL] = s[w + Way.CWND]
+        elif moved:
+            s[w + Way.PARTIAL] -= s[w + Way.CWND]
+            s[w + Way.CWND] += s[Word.CHUNK]
 
 
 def settle(s: Any, now: Any, way: Any, grow: Any) -> None:
@@ -215,18 +336,29 @@ def on_sack(p: Any, s: Any, now: Any, sack: Any) -> None:
     cum = s[sack + Packet.NUMBER]
     if cum < s[Word.CUM]:
         return  # overtaken by a later one
+    today = p[Rfc9260P.RFC9260] == 1
+    if today:
+        begin_today(p, s)
     advanced = cum > s[Word.CUM]
     if advanced:
-        dequeue(p, s, now, cum)
+        if today:
+            dequeue_today(p, s, now, cum, s[sack + Packet.SEEN] > 0)
+        else:
+            dequeue(p, s, now, cum)
     lost = False
     if s[sack + Packet.SEEN] > 0 and s[Word.LAST_TSN] > cum:
         gap_acks(p, s, now, sack, advanced)
         lost = missing_reports(p, s, advanced)
     for way in range(PATHS):
-        settle(s, now, way, advanced and cum >= s[Word.RECOVER])
+        if today:
+            grow_today(p, s, way, advanced)
+        settle(s, now, way, not today and advanced and cum >= s[Word.RECOVER])
     if lost:
         s[OUTCOMES + Out.FAST_RETRANSMITS] += 1
-        cut(p, s)
+        if today:
+            enter_recovery(p, s)
+        else:
+            cut(p, s)
     if s[Word.MARKED] > 0:
         sender.retransmit(p, s, now, lost)
     outstanding = s[way_at(0) + Way.OUTSTANDING] + s[way_at(1) + Way.OUTSTANDING]

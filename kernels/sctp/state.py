@@ -36,8 +36,8 @@ class Event(IntEnum):
     T3 = 5  # + path: data unacknowledged
     DEGRADE = 7  # + path: nothing sent for one RTO
     SACK_TIMER = 9  # the receiver holds back an acknowledgement
-    HEARTBEAT_TIMEOUT = 10  # + way: heartbeat unanswered
-    HEARTBEAT_TIMER = 14  # + end: time to probe an idle path
+    HEARTBEAT_TIMEOUT = 10  # + way: heartbeat unanswered, or with RFC 9260 the next one is due
+    HEARTBEAT_TIMER = 14  # + end: time to probe an idle path, as in ns-2
 
 
 EVENTS = 16
@@ -128,6 +128,16 @@ class Way(IntEnum):
     LAST_BYTE_TIME = 18  # of the last hop, as Hop.BYTE_TIME
     LAST_DELAY = 19  # of the last hop [ns]
     SILENT_SINCE = 20  # when the first of the timeouts in a row was started [ns]
+    # RFC 9260:
+    PROBING = 21  # 1 while a heartbeat is unanswered
+    NEXT_PROBE = 22  # when the next heartbeat is due [ns]
+    PERIOD = 23  # when the heartbeat period began [ns]
+    PERIODS = 24  # heartbeat periods so far
+    UNUSED = 25  # 1 if nothing was sent for an RTO
+    FULL = 26  # 1 if cwnd was fully used before the SACK at hand
+    MOVED = 27  # 1 if the SACK at hand acknowledges the first chunk of the path that had not arrived
+    NEWEST = 28  # highest TSN of the path that the SACK at hand newly acknowledges
+    RECOVER = 29  # with concurrent multipath transfer, end of the fast recovery of the path
 
 
 class Status(IntEnum):
@@ -136,6 +146,7 @@ class Status(IntEnum):
     INACTIVE = 0
     ACTIVE = 1
     UNCONFIRMED = 2
+    POTENTIALLY_FAILED = 3  # RFC 7829
 
 
 class Packet(IntEnum):
@@ -181,7 +192,8 @@ class Chunk(IntEnum):
     SENDS = 4  # how often it was sent
     TIMED = 5  # sending time if it measures the RTT [ns], else 0
     ACCEPT_NUMBER = 6  # its number among the distinct chunks that the receiver accepted, from 1; 0: not yet
-    IN_PARTIAL = 7  # 1: its gap acknowledgement is in partial_bytes_acked
+    IN_PARTIAL = 7  # 1: its gap acknowledgement is in partial_bytes_acked; RFC 9260:
+    RESENT = 7  # when it was retransmitted last [ns], 0: never
     BORN = 8  # when it was sent first [ns]
 
 
@@ -194,7 +206,8 @@ class Mark(IntEnum):
 
 
 END_SIZE = len(End)
-WAY_SIZE = len(Way)
+WAY_SIZE = 32
+"""Words of a way, a power of two at least the number of words in use, so that addresses are shifts."""
 PACKET_SIZE = len(Packet)
 CHUNK_SIZE = len(Chunk)
 

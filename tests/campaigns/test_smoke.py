@@ -177,6 +177,14 @@ def test_kernel(output: Outputs, tmp_path: Path) -> None:
     assert pd.read_csv(file)[["id", "n_seeds"]].to_numpy().tolist() == [[3, 5]]
 
 
+def test_usrsctp(output: Outputs) -> None:
+    def both(rows: pd.DataFrame, seed: int) -> pd.DataFrame:
+        return rows.assign(netcarlo_goodput_bps=1.01, usrsctp_goodput_bps=1.0)
+
+    shown = output("usrsctp", "sctp_bulk", 3, compared=both)
+    assert shown.splitlines()[-1].startswith("goodput: median 1 %")
+
+
 @pytest.mark.full
 def test_linux(output: Outputs) -> None:
     from tests.campaigns.benchmarks.linux import CONTROLS, linux_rows

@@ -1,14 +1,15 @@
 """One row of `Rows` as plain Python objects."""
 
 from netcarlo.kernels.base.layout import FOREVER, Rows
-from netcarlo.kernels.base.parameters import MptcpP, P, QuicP
+from netcarlo.kernels.base.parameters import MptcpP, P, QuicP, Rfc9260P
 
 
 class Parameters:
     """Columns of `P` as attributes, plain integers."""
 
     def __init__(self, rows: Rows, row: int) -> None:
-        self._values = {column.name: int(rows.parameters[row, column]) for column in (*P, *MptcpP, *QuicP)}
+        columns = (*P, *MptcpP, *QuicP, *Rfc9260P)
+        self._values = {column.name: int(rows.parameters[row, column]) for column in columns}
 
     def __getattr__(self, name: str) -> int:
         return self._values[name]

@@ -28,8 +28,7 @@ from tests.twins.quic.receiver import QuicReceiver
 from tests.twins.quic.sender import QuicSender
 from tests.twins.random_numbers import Streams
 from tests.twins.sctp.endpoint import Destination
-from tests.twins.sctp.receiver import SctpReceiver
-from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.sctp.ends import Sender, ends
 from tests.twins.shared.delays import Gauge, Noted
 from tests.twins.tcp.congestion import CONTROLS, Standard
 from tests.twins.tcp.elfn import Elfn
@@ -258,18 +257,19 @@ def run_sctp(
     parameters: Parameters,
     streams: Streams,
     paths: Sequence[Path],
-) -> SctpSender:
+) -> Sender:
     """Run an association over the first, or both, of `paths`; return its sender."""
     numbers = range(parameters.N_PATHS)
-    sender = SctpSender(
+    sender_type, receiver_type, road = ends(parameters)
+    sender = sender_type(
         outcomes,
         simulation,
         parameters,
         streams,
-        destinations=[Road(n, parameters) for n in numbers],
+        destinations=[road(n, parameters) for n in numbers],
         transmit=lambda number, packet: paths[number].send(packet),
     )
-    receiver = SctpReceiver(
+    receiver = receiver_type(
         outcomes,
         simulation,
         parameters,

@@ -120,8 +120,9 @@ OUTCOMES = (
     ),
     Outcome(
         "failover_s", Seconds(Failover.LONGEST), LESS, "SCTP over two paths: time from the last SACK before "
-        "a path fell silent until path_max_retrans was exceeded and new data took the other path; the "
-        "longest of the run, none without a failover", label="failover time", when=PathOutput.two_paths,
+        "a path fell silent until path_max_retrans, or pf_max_retrans, was exceeded and new data took the "
+        "other path; the longest of the run, none without a failover", label="failover time",
+        when=PathOutput.two_paths,
     ),
     Outcome(
         "completion_s", lambda out: np.where(out.completed, out.active_s, np.nan), LESS,

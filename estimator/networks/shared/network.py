@@ -172,6 +172,8 @@ class SharedNetwork(SharedSpec, Network):
         if unknown := set(self.kinds(run.transport)) - set(known):
             one = "fluid model does" if fidelity == "fluid" else "formulae do"
             return f"the {one} not support {min(unknown)}; supported: {', '.join(known)}"
+        if run.transport.protocol == "sctp" and (text := run.transport.unknown_to_formula(known)):
+            return text
         found = {*self.kinds(run.transport)}
         if "linux_bbr" in found and len(found) > 1:
             beside = "beside other TCPs: their shares would be wrong by half"

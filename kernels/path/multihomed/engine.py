@@ -103,7 +103,10 @@ def simulate(
             next_sample = samples(p, s, next_sample, now)
             arrive_at_receiver(p, s, now, event)
             note(p, s, rows, now, event)
-            send_waiting(p, s, outages, losses, rows, now, s[Word.REPLY_WAY])
+            send_waiting(p, s, outages, losses, rows, now, event + PATHS)
+            other = WAYS - 1 - event
+            if s[way_at(other) + Way.WAITING] > 0:  # the first heartbeat of RFC 9260
+                send_waiting(p, s, outages, losses, rows, now, other)
             now, event = next_event(p, s)
         if event >= PATHS and s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[RowP.END]:
             next_sample = samples(p, s, next_sample, now)

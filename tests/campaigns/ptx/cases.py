@@ -45,6 +45,13 @@ def sold_links() -> Any:
     return sold_rows(byte_limited_rows(rows_of("shared_newreno", 60, seed=7), seed=7), seed=7)
 
 
+def rfc9260() -> Any:
+    """SCTP with the rules of RFC 9260, potentially failed paths and concurrent multipath transfer."""
+    from tests.twins.sctp.scenarios import with_rfc9260
+
+    return with_rfc9260(rows_of("sctp", ROWS, seed=7), seed=7)
+
+
 def many() -> Any:
     """Networks of 200, 7 and the most flows over 100, 40 and the most links, in one launch."""
     from netcarlo.kernels.base.rows import concatenate
@@ -76,6 +83,7 @@ def cases() -> Mapping[str, Case]:
         "shared_newreno_varying with outages": Case("shared_newreno_varying", outages),
         "tcp_newreno_varying as sold": Case("tcp_newreno_varying", sold_hops),
         "shared_newreno_aqm_varying as sold": Case("shared_newreno_aqm_varying", sold_links),
+        "sctp with RFC 9260": Case("sctp", rfc9260),
         **{model: Case(model, large) for model in ("manet_newreno_large", "fluid_manet_newreno_large")},
         "shared_newreno with many flows": Case("shared_newreno", many),
         **{name: Case(model, random_rows(model), "numba_cuda_mlir") for name, model in more.items()},

@@ -22,7 +22,8 @@ WRONG = 1_234_567_891
 
 def spoilt(name: str, rows: Any) -> Any:
     """Return rows in which all columns of blocks that the model does not declare are wrong."""
-    others = [int(column) for block in BLOCKS if block not in models.model(name).blocks for column in block]
+    read = {int(column) for block in models.model(name).blocks for column in block}
+    others = [int(column) for block in BLOCKS for column in block if int(column) not in read]
     table = rows.parameters.copy()
     table[:, others] = WRONG
     rows = rows._replace(parameters=table)

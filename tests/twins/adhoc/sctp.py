@@ -7,8 +7,7 @@ from tests.twins.adhoc.flow import Association
 from tests.twins.path.engine import Rank
 from tests.twins.path.link import Packet
 from tests.twins.sctp.endpoint import Destination
-from tests.twins.sctp.receiver import SctpReceiver
-from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.sctp.ends import ends
 
 if TYPE_CHECKING:
     from tests.twins.adhoc.world import World
@@ -18,10 +17,11 @@ class Sctp(Association):
     def __init__(self, world: "World") -> None:
         super().__init__(world)
         p, streams, outcomes = world.p, world.tables.streams, self.counters.of_tcp
-        self.sender = SctpSender(
-            outcomes, self.clock, p, streams, destinations=[Road(0, p)], transmit=self._send,
+        sender, receiver, road = ends(p)
+        self.sender = sender(
+            outcomes, self.clock, p, streams, destinations=[road(0, p)], transmit=self._send,
         )  # fmt: skip
-        self.receiver = SctpReceiver(
+        self.receiver = receiver(
             outcomes, self.clock, p, streams, destinations=[Destination(0, p)],
             transmit=lambda _, packet: self.send_back(packet),
         )  # fmt: skip

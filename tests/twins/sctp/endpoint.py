@@ -45,8 +45,12 @@ class Destination:
         else:
             self.rttvar = (3 * self.rttvar + abs(self.srtt - rtt)) // 4
             self.srtt = (7 * self.srtt + rtt) // 8
+        self.restore()
+
+    def restore(self) -> None:
+        """Set the timeout to that of the measurements."""
         p = self.parameters
-        self.rto = min(max(self.srtt + 4 * self.rttvar, p.MIN_RTO), p.MAX_RTO)
+        self.rto = min(max((self.srtt or 0) + 4 * self.rttvar, p.MIN_RTO), p.MAX_RTO)
 
     def back_off(self) -> None:
         """Double the timeout."""
@@ -60,8 +64,15 @@ class Endpoint(Generic[D]):
     """An end with its destinations, heartbeats and failover."""
 
     def __init__(
-        self, simulation: Simulation, parameters: Parameters, streams: Streams, *, end: int,
-        destinations: list[D], transmit: Callable[[int, Packet], None], flow: int = 0,
+        self,
+        simulation: Simulation,
+        parameters: Parameters,
+        streams: Streams,
+        *,
+        end: int,
+        destinations: list[D],
+        transmit: Callable[[int, Packet], None],
+        flow: int = 0,
     ) -> None:
         self.simulation = simulation
         self.parameters = parameters

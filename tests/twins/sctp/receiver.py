@@ -22,6 +22,9 @@ class Sack:
 class SctpReceiver(Endpoint[Destination]):
     """SACKs every second packet, or after a delay, or at once for gaps and duplicates."""
 
+    sacks_discarded = False
+    """True if data for which there is no room are answered, too."""
+
     def __init__(self, outcomes: Outcomes, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, end=1, **named)
         self.outcomes = outcomes
@@ -40,10 +43,10 @@ class SctpReceiver(Endpoint[Destination]):
         if packet.kind == "init" and not self.established:
             self.transmit(packet.path, Packet("init ack", INIT, None))
         elif packet.kind == "cookie":
+            self.transmit(packet.path, Packet("cookie ack", COOKIE, None))
             if not self.established:
                 self.established = True
                 self.begin_heartbeats()
-            self.transmit(packet.path, Packet("cookie ack", COOKIE, None))
         elif packet.kind == "heartbeat" and self.established:
             self.answer_heartbeat(packet)
         elif packet.kind == "heartbeat ack" and self.established:
@@ -85,7 +88,7 @@ class SctpReceiver(Endpoint[Destination]):
         fits = self.room() >= p.DATA + p.CHUNK_HEADER
         self.outcomes.arrived(packet, number if fits else None, self.simulation.now)
         if not fits:
-            now = False
+            now = self.sacks_discarded
         elif number <= self.cumulative or number in self.above:
             self.duplicates.add(number)
             now = True

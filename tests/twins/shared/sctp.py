@@ -6,8 +6,7 @@ from netcarlo.kernels.base.layout import NEVER, Out
 from tests.twins.outcomes import Outcomes
 from tests.twins.path.link import Packet
 from tests.twins.sctp.endpoint import Destination
-from tests.twins.sctp.receiver import SctpReceiver
-from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.sctp.ends import ends
 from tests.twins.shared.clock import Phase, ReceiverClock, SenderClock, Turn
 from tests.twins.shared.flows import Association
 from tests.twins.shared.links import Segment
@@ -20,11 +19,12 @@ class Sctp(Association):
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
         streams = world.tables.streams
-        self.sender = SctpSender(
+        sender, receiver, road = ends(columns)
+        self.sender = sender(
             self.outcomes, SenderClock(self.agenda, number), columns, streams, flow=number,
-            destinations=[Road(0, columns)], transmit=lambda _, packet: self.transmit(packet),
+            destinations=[road(0, columns)], transmit=lambda _, packet: self.transmit(packet),
         )  # fmt: skip
-        self.receiver = SctpReceiver(
+        self.receiver = receiver(
             self.outcomes, ReceiverClock(self.agenda, number), columns, streams, flow=number,
             destinations=[Destination(0, columns)], transmit=lambda _, packet: self.send_back(packet),
         )  # fmt: skip

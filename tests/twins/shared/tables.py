@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from netcarlo.kernels.base.parameters import P, QuicP
+from netcarlo.kernels.base.parameters import P, QuicP, Rfc9260P
 from netcarlo.kernels.shared.layout import Flow, Link, Shared, SharedRows
 from tests.twins.random_numbers import Streams
 
@@ -38,7 +38,7 @@ class Tables:
 
     def _flow(self, line: Any) -> Any:
         """The columns of `P` are those of the flow, but for the ones that hold for the whole row."""
-        flow = named(line, P, QuicP, Flow)
+        flow = named(line, P, QuicP, Rfc9260P, Flow)
         for name in ("SEED", "SCENARIO", "REPLICATION", "END"):
             setattr(flow, name, getattr(self.p, name))
         words = [int(word) for word in line]

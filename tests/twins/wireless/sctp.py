@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.twins.path.link import Packet
 from tests.twins.sctp.endpoint import Destination
-from tests.twins.sctp.receiver import SctpReceiver
-from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.sctp.ends import ends
 from tests.twins.wireless.clock import Phase, ReceiverClock, SenderClock, Turn
 from tests.twins.wireless.flows import Association
 from tests.twins.wireless.tables import FlowParameters
@@ -23,11 +22,12 @@ class Sctp(Association):
         at_sender, at_receiver = (
             clock(world.simulation, Phase.FLOW, number) for clock in (SenderClock, ReceiverClock)
         )
-        self.sender = SctpSender(
+        sender, receiver, road = ends(parameters)
+        self.sender = sender(
             self.outcomes, at_sender, parameters, world.streams, flow=number,
-            destinations=[Road(0, parameters)], transmit=lambda _, packet: self.transmit(packet),
+            destinations=[road(0, parameters)], transmit=lambda _, packet: self.transmit(packet),
         )  # fmt: skip
-        self.receiver = SctpReceiver(
+        self.receiver = receiver(
             self.outcomes, at_receiver, parameters, world.streams, flow=number,
             destinations=[Destination(0, parameters)], transmit=lambda _, packet: self.send_back(packet),
         )  # fmt: skip

@@ -1,0 +1,1 @@
+"""SCTP of usrsctp over two emulated paths, in virtual time."""
