@@ -93,11 +93,9 @@ def test_axes_over_traces_follow_the_rule(home, axis, monkeypatch):
     netcarlo.trust(home.parent / "good.csv")
     load_sweep(written(home, text))
     monkeypatch.chdir("/")  # files are looked up beside the sweep
-    sweep = (
-        load_sweep(written(home, text.replace("../good", "own2")), values={})
-        if (written(home, STEPS, "own2.csv"))
-        else None
-    )
+    sweep = load_sweep(written(home, text.replace("../good", "own2")), values={}) if (
+        written(home, STEPS, "own2.csv")
+    ) else None
     assert sweep is not None and sweep.n_cells == 2
     assert "own.csv" not in str(sweep.definition["scenario"])
 

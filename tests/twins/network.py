@@ -25,15 +25,8 @@ class Network:
     """Builds the network between the hosts of row `row`."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        parameters: Parameters,
-        streams: Streams,
-        rows: Rows,
-        row: int,
-        *,
-        arrival_first: bool,
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
+        rows: Rows, row: int, *, arrival_first: bool,
     ) -> None:
         self.simulation = simulation
         self.outcomes = outcomes
@@ -67,11 +60,7 @@ class Network:
         handovers = plan(p, self.streams, [start for start, _ in self.outages(0, radio)])
         for handover in handovers:
             signalling = Signalling(
-                p,
-                self.streams,
-                handover.number,
-                up=up,
-                down=down,
+                p, self.streams, handover.number, up=up, down=down,
                 backbone_up=sum(self.delay(hop, 1) for hop in range(radio)),
                 backbone_down=sum(self.delay(hop, 0) for hop in range(radio)),
             )
@@ -88,11 +77,7 @@ class Network:
 
         byte_time, delay, limit, _ = self.columns(0, radio)[:4]
         air = Radio(
-            self.simulation,
-            byte_time=byte_time,
-            delay=delay,
-            limit=limit,
-            gaps=self.gaps(0, radio, 0),
+            self.simulation, byte_time=byte_time, delay=delay, limit=limit, gaps=self.gaps(0, radio, 0),
             arrival_first=self.arrival_first,
         )
         self.cross_traffic(0, radio, air.accept_cross)
@@ -108,16 +93,9 @@ class Network:
         byte_time, delay, limit, _ = self.columns(path, hop)[4 * direction : 4 * direction + 4]
         tick, tick_phase = self.columns(path, hop)[Hop.TICK : Hop.TICK_PHASE + 1]
         link = Link(
-            self.simulation,
-            byte_time=byte_time,
-            delay=delay,
-            limit=limit,
-            lost=self.outcomes.lost,
-            gaps=self.gaps(path, hop, direction),
-            tick=tick if direction == 0 else 0,
-            tick_phase=tick_phase,
-            varying=self.varying(path, hop, direction),
-            arrival_first=self.arrival_first,
+            self.simulation, byte_time=byte_time, delay=delay, limit=limit, lost=self.outcomes.lost,
+            gaps=self.gaps(path, hop, direction), tick=tick if direction == 0 else 0, tick_phase=tick_phase,
+            varying=self.varying(path, hop, direction), arrival_first=self.arrival_first,
         )
         link.outages = outages
         for start, end in outages:

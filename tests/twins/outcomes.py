@@ -7,12 +7,8 @@ from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
 from tests.twins.path.link import Packet
 
 DATA_CAUSES = {
-    "queue": Out.DROPS_QUEUE,
-    "random": Out.DROPS_RANDOM,
-    "outage": Out.DROPS_OUTAGE,
-    "destroyed": Out.DESTROYED,
-    "handover": Out.DROPS_HANDOVER,
-    "buffer": Out.DROPS_BUFFER,
+    "queue": Out.DROPS_QUEUE, "random": Out.DROPS_RANDOM, "outage": Out.DROPS_OUTAGE,
+    "destroyed": Out.DESTROYED, "handover": Out.DROPS_HANDOVER, "buffer": Out.DROPS_BUFFER,
 }
 
 WORD = 2**63

@@ -20,35 +20,26 @@ def module(name: str, source: str) -> ModuleType:
     return found
 
 
-EVENTS = module(
-    "events",
-    """
+EVENTS = module("events", """
 def on_send(m, packet): pass
 def on_drop(m, packet): pass
 def report(m, out, at): return at
-""",
-)
-SENT = module(
-    "sent",
-    """
+""")
+SENT = module("sent", """
 COLUMNS = 1
 def on_send(m, packet): m[0] += 1
 def report(m, out, at):
     out[at] = m[0]
     return at + 1
 def not_an_event(): raise AssertionError
-""",
-)
-LATEST = module(
-    "latest",
-    """
+""")
+LATEST = module("latest", """
 def on_send(m, packet): m[1] = packet
 def on_drop(m, packet): m[2] += packet
 def report(m, out, at):
     out[at], out[at + 1] = m[1], m[2]
     return at + 2
-""",
-)
+""")
 
 
 def engine(m: Any, out: Any) -> Any:

@@ -19,11 +19,7 @@ class Application:
     """One message at a time; it watches both ends from outside."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        sender: LinuxSender,
-        receiver: LinuxReceiver,
-        streams: Streams,
+        self, simulation: Simulation, sender: LinuxSender, receiver: LinuxReceiver, streams: Streams,
         constants: Sequence[int],
     ) -> None:
         self.simulation, self.sender, self.receiver, self.streams = simulation, sender, receiver, streams

@@ -35,10 +35,7 @@ class LinuxReceiver:
     """ACKs every second segment, or after 40 ms; every one at first and in a gap, where some are merged."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        parameters: Parameters,
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
         send_back: Callable[[Packet], None],
     ) -> None:
         self.simulation = simulation

@@ -47,12 +47,8 @@ class LinuxSender:
     """True if the application writes messages, whose last packets are marked."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        parameters: Parameters,
-        send: Callable[[Packet], None],
-        control: Reno,
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
+        send: Callable[[Packet], None], control: Reno,
     ) -> None:
         self.simulation, self.outcomes, self.p, self.send = simulation, outcomes, parameters, send
         self.clocks = Clocks(parameters)

@@ -22,11 +22,7 @@ class Connection:
     """Both ends of a connection over one or two paths."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        parameters: Parameters,
-        paths: Sequence[Path],
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, paths: Sequence[Path],
         control: str,
     ) -> None:
         self.simulation, self.outcomes, self.p = simulation, outcomes, parameters

@@ -30,12 +30,7 @@ class Server:
     """Transmitter of packets with a finite queue."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        *,
-        byte_time: int,
-        limit: int,
-        arrival_first: bool,
+        self, simulation: Simulation, *, byte_time: int, limit: int, arrival_first: bool,
         varying: Varying | None = None,
     ) -> None:
         self.simulation = simulation
@@ -93,17 +88,8 @@ class Link:
     """One direction of a hop: a FIFO server with a finite queue, then a wire, then random loss."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        *,
-        byte_time: int,
-        delay: int,
-        limit: int,
-        gaps: Iterator[int] | None,
-        lost: Callable[[Packet, str], None],
-        arrival_first: bool,
-        tick: int = 0,
-        tick_phase: int = 0,
+        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
+        lost: Callable[[Packet, str], None], arrival_first: bool, tick: int = 0, tick_phase: int = 0,
         varying: Varying | None = None,
     ) -> None:
         self.simulation = simulation

@@ -64,18 +64,8 @@ class Receiver:
     """Receiver that acknowledges at once, or (`ack_every` 2) waits for a second packet or `ack_delay` ns."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        *,
-        first: int,
-        first_data: int,
-        ack_every: int,
-        ack_delay: int,
-        ack_size: int,
-        block_size: int,
-        sack: bool,
-        send_back: Callable[[Packet], None],
+        self, simulation: Simulation, outcomes: Outcomes, *, first: int, first_data: int, ack_every: int,
+        ack_delay: int, ack_size: int, block_size: int, sack: bool, send_back: Callable[[Packet], None],
     ) -> None:
         self.simulation = simulation
         self.outcomes = outcomes

@@ -22,12 +22,8 @@ class TcpSender:
     probes = pauses = spared = 0  # probe segments, pauses begun, losses without a cut
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        parameters: Parameters,
-        send: Callable[[Packet], None],
-        control: Standard | None = None,
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
+        send: Callable[[Packet], None], control: Standard | None = None,
     ) -> None:
         self.control = control or Standard()
         self.simulation = simulation

@@ -157,7 +157,9 @@ class World:
         """Return the rate control of a link."""
         if self.radio.RATE_CONTROL != MINSTREL:
             return RateControl(self.radio, columns)
-        return Minstrel(columns, self.tables.rates, lambda k: self.streams.block(STREAM_RATES + number, k)[0])
+        return Minstrel(
+            columns, self.tables.rates, lambda k: self.streams.block(STREAM_RATES + number, k)[0]
+        )
 
     def _by_rate(self, number: int) -> Callable[[int], bool] | None:
         """EDCA with rate control: return a function that tells whether noise destroys the next MPDU at a

@@ -33,13 +33,8 @@ class Access:
     """
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        parameters: Parameters,
-        timelines: Sequence[Timeline],
-        astray: Sequence[Sequence[tuple[Time, Time]]],
-        radio: Radio,
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
+        timelines: Sequence[Timeline], astray: Sequence[Sequence[tuple[Time, Time]]], radio: Radio,
     ) -> None:
         self.simulation = simulation
         self.outcomes = outcomes

@@ -14,14 +14,8 @@ class MobilePath(Path):
     """Path whose far end moves; `backward` begins with the radio link."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        forward: list[Link],
-        access: Access,
-        backward: list[Link],
-        *,
-        map_to_router: int,
+        self, simulation: Simulation, outcomes: Outcomes, forward: list[Link], access: Access,
+        backward: list[Link], *, map_to_router: int,
     ) -> None:
         super().__init__(0, forward, backward)
         self.simulation = simulation

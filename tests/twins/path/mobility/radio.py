@@ -10,13 +10,7 @@ class Radio:
     """Transmitter of the radio link, with an empty queue at every new router."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        *,
-        byte_time: int,
-        delay: int,
-        limit: int,
-        gaps: Iterator[int] | None,
+        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
         arrival_first: bool,
     ) -> None:
         self.server = Server(simulation, byte_time=byte_time, limit=limit, arrival_first=arrival_first)

@@ -62,7 +62,9 @@ def plan(parameters: Parameters, streams: Streams, given: Sequence[int]) -> list
         else:
             link_down = down
             link_up = down + outage(jitter_word, p.OUTAGE, p.OUTAGE_JITTER)
-        handovers.append(Handover(number, trigger, down, link_down, link_up, inter, is_return, false_alarm))
+        handovers.append(
+            Handover(number, trigger, down, link_down, link_up, inter, is_return, false_alarm)
+        )
         attached = link_up
         return_next = not false_alarm and not is_return and ping_pong_word < p.PING_PONG
     return handovers

@@ -25,17 +25,8 @@ class Message(IntEnum):
 class Signalling:
     """Exchanges of one handover."""
 
-    def __init__(
-        self,
-        parameters: Parameters,
-        streams: Streams,
-        handover: int,
-        *,
-        up: int,
-        down: int,
-        backbone_up: int,
-        backbone_down: int,
-    ) -> None:
+    def __init__(self, parameters: Parameters, streams: Streams, handover: int, *, up: int, down: int,
+                 backbone_up: int, backbone_down: int) -> None:
         self.loss = parameters.SIGNAL_LOSS
         self.to_home = parameters.HOME_AGENT
         self.streams = streams

@@ -50,12 +50,8 @@ class TimelineBuilder:
         self.detected = handover.up + p.DETECTION
         self.attached = handover.up + p.ANNOUNCE
         self.timeline = Timeline(
-            handover.down,
-            handover.up,
-            handover.inter,
-            tunnel=self.between_routers,
-            detour=self.between_maps,
-            release=handover.up,
+            handover.down, handover.up, handover.inter,
+            tunnel=self.between_routers, detour=self.between_maps, release=handover.up,
         )
 
     def announced(self) -> Time:
@@ -192,13 +188,8 @@ def himipv6(making: TimelineBuilder) -> None:
 
 
 PROTOCOLS: dict[int, Callable[[TimelineBuilder], None]] = {
-    layout.MIPV6: mipv6,
-    layout.HMIPV6: hmipv6,
-    layout.FMIPV6: fmipv6,
-    layout.S_BINDING: s_binding,
-    layout.S_MIP: s_mip,
-    layout.FHMIPV6: fhmipv6,
-    layout.HIMIPV6: himipv6,
+    layout.MIPV6: mipv6, layout.HMIPV6: hmipv6, layout.FMIPV6: fmipv6, layout.S_BINDING: s_binding,
+    layout.S_MIP: s_mip, layout.FHMIPV6: fhmipv6, layout.HIMIPV6: himipv6,
 }
 
 
