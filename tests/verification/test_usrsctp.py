@@ -40,10 +40,9 @@ def test_summary_counts_times_that_are_close_or_absent_in_both() -> None:
 @pytest.mark.full
 @pytest.mark.needs("gcc", "usrsctp")
 def test_goodput_and_failover_are_those_of_usrsctp() -> None:
-    """A stack that does not restart T3 with each SACK notices an outage up to an RTO earlier."""
+    """T3 runs freely in both, so that either notices an outage within one RTO (1 s) and a round trip."""
     down = {"down_start_s": 10.0, "down_s": 5.0, "pf_max_retrans": 0}
     found = compared(pd.DataFrame([ROW, ROW | down]), seed=1)
     errors = found["netcarlo_goodput_bps"] / found["usrsctp_goodput_bps"] - 1
     assert abs(errors[0]) < 0.002 and abs(errors[1]) < 0.06
-    later = found["netcarlo_moved_s"][1] - found["usrsctp_moved_s"][1]
-    assert -0.1 < later < 1.0
+    assert 0 < found["usrsctp_moved_s"][1] < 1.4 and 0 < found["netcarlo_moved_s"][1] < 1.4
