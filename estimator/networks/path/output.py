@@ -128,7 +128,8 @@ class PathOutput(Output):
 
     def subflows(self) -> Bools:
         """Return True where the connection has subflows."""
-        return np.asarray(self.p[:, RowP.QUEUES] == WITH_SUBFLOWS)
+        found: Bools = self.p[:, RowP.QUEUES] == WITH_SUBFLOWS
+        return found
 
     def writes_messages(self) -> Bools:
         """Return True where the application sends messages."""
