@@ -43,7 +43,8 @@ class Mptcp(Linux):
 
     per_mss: Annotated[Number, Quantity(units.SIZE, 256, 65536, whole=True)] = 4352.0
     """Memory that the kernel sets aside in a send buffer for each packet of the window. A kernel with headers
-    of few kinds of links and tunnels has 2304 B, that of a distribution 4352 B."""
+    of few kinds of links and tunnels has 2304 B; for that of a distribution 4352 B follow from its
+    sources."""
 
     controls: ClassVar[tuple[str, ...]] = MPTCP
     own_association: ClassVar[str] = ""
