@@ -54,7 +54,7 @@ def credit(p: Any, s: Any, now: Any, at: Any) -> None:
 
 @noinline
 def credit_today(p: Any, s: Any, now: Any, at: Any, tsn: Any) -> None:
-    """As `credit`, with the rules of RFC 9260."""
+    """Credit a chunk that is acknowledged for the first time, with the rules of RFC 9260."""
     w = way_at(s[at + Chunk.WAY])
     if s[at + Chunk.MARK] != Mark.UNMARKED:
         s[w + Way.OUTSTANDING] += s[Word.CHUNK]  # `settle` subtracts what is newly acknowledged
@@ -97,7 +97,7 @@ def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
 
 @noinline
 def dequeue_today(p: Any, s: Any, now: Any, cum: Any, gaps: Any) -> None:
-    """As `dequeue`, with the rules of RFC 9260; `gaps` if the SACK has gap ack blocks."""
+    """Move the cumulative ACK point to `cum` with the rules of RFC 9260; `gaps` if the SACK has gap blocks."""
     s[end_at(SENDER) + End.ERRORS] = 0
     for tsn in range(s[Word.CUM] + 1, cum + 1):
         at = chunk_at(p, s, tsn)
