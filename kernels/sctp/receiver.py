@@ -62,7 +62,8 @@ def on_data(p: Any, s: Any, now: Any, tsn: Any) -> None:
             s[Word.UNACKED] = 0
             s[Event.SACK_TIMER] = OFF
             needed = True
-    if s[Word.CHUNK] > p[SctpP.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]:
+    full = s[Word.CHUNK] > p[SctpP.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]
+    if full and not (p[Rfc9260P.RFC9260] == 1 and tsn == s[Word.RCV_CUM] + 1):  # that chunk makes room
         needed = p[Rfc9260P.RFC9260] == 1  # no room: the chunk is discarded (RFC 9260, section 6.2)
     elif tsn <= s[Word.RCV_CUM] or has(p, s, tsn):
         duplicates = 1

@@ -97,7 +97,7 @@ def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
 
 @noinline
 def dequeue_today(p: Any, s: Any, now: Any, cum: Any, gaps: Any) -> None:
-    """Move the cumulative ACK point to `cum` with the rules of RFC 9260; `gaps` if the SACK has gap blocks."""
+    """Move the cumulative ACK to `cum` with the rules of RFC 9260; `gaps` if the SACK has gap ack blocks."""
     s[end_at(SENDER) + End.ERRORS] = 0
     for tsn in range(s[Word.CUM] + 1, cum + 1):
         at = chunk_at(p, s, tsn)

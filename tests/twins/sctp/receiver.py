@@ -86,6 +86,7 @@ class SctpReceiver(Endpoint[Destination]):
                 self.timer.stop()
                 now = True
         fits = self.room() >= p.DATA + p.CHUNK_HEADER
+        fits |= self.sacks_discarded and number == self.cumulative + 1  # it makes room
         self.outcomes.arrived(packet, number if fits else None, self.simulation.now)
         if not fits:
             now = self.sacks_discarded
