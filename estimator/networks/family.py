@@ -6,7 +6,7 @@ Each kind is a folder next to this file, whose `network.py` implements the inter
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import pandas as pd
 from pydantic import PrivateAttr
@@ -37,6 +37,17 @@ SILENT = ("transport", "each")
 
 Named = dict[str, Any]
 """Outcomes of rows by name, [n] each."""
+
+
+class Speed(NamedTuple):
+    """Approximate speeds of kernels, for the choice of a target."""
+
+    core: float
+    """Packets per second of a processor core (docs/results/scaling.md)."""
+    gpu: float
+    """Packets per second of a full GPU (docs/results/gpu-h200.md)."""
+    assembly: float
+    """Time of translation and assembly for a GPU, relative to compilation for the processor."""
 
 
 class Network(Record):
@@ -219,6 +230,8 @@ class Network(Record):
         """Return the outages that are rarer than a run, one for each hop or group of cables."""
         return ()
 
+    speed: ClassVar[Speed] = Speed(1e6, 1e8, 5.0)
+    """Approximate speeds of its kernels; the default is for kinds that were not measured."""
     rare_outage_remedy: ClassVar[str] = ""
     """Advice for a scenario without an outage that is rarer than a run; empty if not supported."""
 

@@ -3,7 +3,7 @@
 What both do alike, such as drawing rows and naming outcomes, is left out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from netcarlo.scenario import Scenario
@@ -16,14 +16,8 @@ START_S = 2.0
 AT_ONCE = 70_000
 """Rows that a large GPU simulates at the same time; fewer take as long (docs/results/gpu-h200.md)."""
 
-ASSEMBLY = {"path": 2.0, "shared": 3.0, "wireless": 10.0, "adhoc": 5.0}
-"""Time of translation and assembly for a GPU, relative to compilation for the processor."""
-
-CORE, LINUX_CORE = {"path": 1e8, "shared": 1.5e7, "wireless": 5e6, "adhoc": 1e6}, 0.4
-"""Packets per second of a processor core (docs/results/scaling.md), and the part of it with today's Linux."""
-
-GPU, LINUX_GPU = {"path": 4e9, "shared": 4e8, "wireless": 4e8, "adhoc": 1.6e7}, 0.04
-"""Packets per second of a full GPU (docs/results/gpu-h200.md), and the part of it with today's Linux."""
+LINUX_CORE, LINUX_GPU = 0.4, 0.04
+"""Part of these speeds that today's Linux reaches (docs/results/scaling.md, gpu-h200.md)."""
 
 
 class Forecast(NamedTuple):
@@ -54,29 +48,32 @@ class Forecast(NamedTuple):
 
 def forecast(work: Iterable[tuple[Scenario, float]], threads: int) -> Forecast:
     """Return the forecast for numbers of replications of scenarios on `threads` cores or one GPU."""
-    cpu_s, launch_s, models = 0.0, 0.0, dict[Any, None]()
+    cpu_s, launch_s, models = 0.0, 0.0, dict[Any, float]()
     for scenario, replications in work:
         if scenario.fidelity == "formula" or not replications:
             continue
         model = model_of(scenario)
-        models[model] = None
-        family, linux = model.address.family, "linux" in (model.address.sender, model.address.control)
+        speed, linux = scenario.network.speed, "linux" in (model.address.sender, model.address.control)
+        models[model] = speed.assembly
         packets = workload.forecast(scenario, 1).packets
-        cpu_s += packets * replications / (threads * CORE[family] * (LINUX_CORE if linux else 1.0))
-        row_s = packets * AT_ONCE / (GPU[family] * (LINUX_GPU if linux else 1.0))
+        cpu_s += packets * replications / (threads * speed.core * (LINUX_CORE if linux else 1.0))
+        row_s = packets * AT_ONCE / (speed.gpu * (LINUX_GPU if linux else 1.0))
         launch_s += row_s * max(1.0, replications / AT_ONCE)
     cpu, cuda = compile_s(models)
     return Forecast(cpu_s + cpu, START_S + launch_s + cuda if models else 0.0, cuda)
 
 
-def compile_s(models: Iterable[Any]) -> tuple[float, float]:
-    """Return the time to compile the models that are not in the cache, for the processor and for the GPU."""
+def compile_s(models: Mapping[Any, float]) -> tuple[float, float]:
+    """Return the time to compile the models that are not in the cache, for the processor and for the GPU.
+
+    The values are `Speed.assembly` of the models.
+    """
     from netcarlo.kernels.runtime import compile as compilers
     from netcarlo.kernels.runtime import compile_speed, modules
 
     cpu = cuda = 0.0
-    for model in models:
+    for model, assembly in models.items():
         seconds = model.compile_s * compile_speed.factor()
         cpu += 0.0 if compilers.on_disk(model) else seconds
-        cuda += 0.0 if modules.on_disk(model) else seconds * ASSEMBLY[model.address.family]
+        cuda += 0.0 if modules.on_disk(model) else seconds * assembly
     return cpu, cuda

@@ -10,7 +10,6 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device, modules
 from netcarlo.scenario import Scenario, scenario_of
 from netcarlo.schema.notes import Note
-from netcarlo.simulation import target_choice
 from netcarlo.simulation.target_choice import Forecast, forecast
 from netcarlo.simulation.targets import resolve_target
 
@@ -52,7 +51,7 @@ def test_compilation_counts_where_it_is_needed(gpu: set[str]) -> None:
     assert chosen(work) == "cpu"
     assert forecast(work, 4).compile_cuda_s > 0
     gpu.discard("cpu")
-    assert forecast(work, 4).cpu_s > forecast(work, 4).compile_cuda_s / target_choice.ASSEMBLY["path"]
+    assert forecast(work, 4).cpu_s > forecast(work, 4).compile_cuda_s / scenario().network.speed.assembly
 
 
 def test_models_are_compiled_once(gpu: set[str]) -> None:

@@ -19,7 +19,7 @@ from netcarlo.networks.adhoc.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.adhoc.output import LOST, AdhocOutput
 from netcarlo.networks.adhoc.phrase import phrase
 from netcarlo.networks.extent import Compared
-from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.family import Fidelity, Named, Network, Speed
 from netcarlo.networks.flows import late_ns
 from netcarlo.networks.output import Output
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
@@ -33,6 +33,7 @@ class AdhocNetwork(Adhoc, Network):
     """An ad hoc network, see `Adhoc`."""
 
     key = "adhoc"
+    speed = Speed(1e6, 1.6e7, 5.0)
     family = "adhoc"
     outcomes = outcomes.OUTCOMES
     ignored_fields = IGNORED_FIELDS

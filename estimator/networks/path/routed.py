@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from netcarlo.networks.extent import Compared
-from netcarlo.networks.family import Fidelity, Network
+from netcarlo.networks.family import Fidelity, Network, Speed
 from netcarlo.networks.path import extents, outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
 from netcarlo.networks.path.ignored_fields import IGNORED_FIELDS
@@ -22,6 +22,7 @@ class Routed(Network):
     """A network of one path or two; `PathNetwork.of` creates it."""
 
     key = "paths"
+    speed = Speed(1e8, 4e9, 2.0)
     written = "hops"
     family = "path"
     outcomes: ClassVar = outcomes.OUTCOMES

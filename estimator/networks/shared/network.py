@@ -17,7 +17,7 @@ from netcarlo.kernels.shared.layout import (
 from netcarlo.networks import link_events, phrases
 from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
-from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.family import Fidelity, Named, Network, Speed
 from netcarlo.networks.flows import check_own
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_links
@@ -61,6 +61,7 @@ class SharedNetwork(SharedSpec, Network):
     """Links shared by many flows, see `SharedSpec`."""
 
     key = "shared"
+    speed = Speed(1.5e7, 4e8, 3.0)
     family = "shared"
     outcomes = outcomes.OUTCOMES
     ignored_fields = IGNORED_FIELDS

@@ -11,7 +11,7 @@ from netcarlo.kernels.senders import LINUX_FLUID
 from netcarlo.kernels.wireless.layout import FlowOut, WifiRows, arrival_classes, delay_classes
 from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
-from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.family import Fidelity, Named, Network, Speed
 from netcarlo.networks.flows import check_own
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered
@@ -46,6 +46,7 @@ class WirelessNetwork(Wireless, Network):
     """An 802.11 network, see `Wireless`."""
 
     key = "wireless"
+    speed = Speed(5e6, 4e8, 10.0)
     family = "wireless"
     outcomes = outcomes.OUTCOMES
     ignored_fields = IGNORED_FIELDS
