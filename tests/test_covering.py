@@ -28,7 +28,7 @@ def test_every_pair_that_a_model_has_is_in_the_covering_set(start: tuple[str, ..
     chosen = covering.covering(covering.addresses(), start=start)
     assert time.process_time() - begun < 10
     assert len(chosen) == len({*chosen})
-    assert len(chosen) < (90 if not start else 125)
+    assert len(chosen) < (100 if not start else 135)  # 90 and 125 before MPTCP and QUIC
     assert chosen[: len(start)] == [*start]
     known = [models.model(name).address for name in chosen]
     every = [model.address for model in models.MODELS.values()]
