@@ -137,7 +137,8 @@ class PathOutput(Output):
 
     def queues(self) -> Bools:
         """Return True where the model measures queues."""
-        return self.p[:, RowP.QUEUES] == 1
+        found: Bools = self.p[:, RowP.QUEUES] == 1
+        return found
 
 
 def first_outage_end_s(rows: Rows) -> Floats:
