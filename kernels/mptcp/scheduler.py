@@ -137,7 +137,7 @@ def append_burst(p: Any, m: Any, s: Any, end: Any, burst: Any) -> Any:
 
 @noinline
 def push_pending(p: Any, m: Any, now: Any) -> None:
-    """Assign waiting data to subflows while window and send queue have room (`__mptcp_push_pending`)."""
+    """Assign waiting data to subflows as long as window and send queue have room (`__mptcp_push_pending`)."""
     pushed = False
     write(p, m)
     end = min(m[Conn.WRITTEN], window_end(p, m))

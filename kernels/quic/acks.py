@@ -113,7 +113,7 @@ def on_ack(p: Any, s: Any, at: Any) -> None:
 
 
 def _acknowledge(p: Any, s: Any, chunk: Any) -> None:
-    """Note that a chunk has arrived."""
+    """Record that a chunk has arrived."""
     if is_acked(p, s, chunk):
         return
     s[chunk_at(p, s, chunk) + Chunk.FLAGS] |= Flag.ACKED

@@ -70,7 +70,7 @@ def wants_to_send(p: Any, s: Any) -> Any:
 
 
 def pace(p: Any, s: Any, now: Any) -> None:
-    """Note that a packet was sent (RFC 9002, section 7.7).
+    """Record that a packet was sent (RFC 9002, section 7.7).
 
     Before the first RTT sample packets are not paced.
     """

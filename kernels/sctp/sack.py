@@ -278,7 +278,7 @@ def recovered(p: Any, s: Any, way: Any) -> Any:
 
 @noinline
 def begin_today(p: Any, s: Any) -> None:
-    """Note the state of the windows before a SACK with the rules of RFC 9260."""
+    """Record the state of the windows before a SACK with the rules of RFC 9260."""
     s[Word.NEWEST] = 0
     for way in range(PATHS):
         w = way_at(way)

@@ -149,7 +149,7 @@ def early(m: Any) -> Any:
 
 
 def set_early(m: Any, time: Any) -> None:
-    """Note by how much the present packet was complete before the present event [ns]."""
+    """Record by how much the present packet was complete before the present event [ns]."""
     m[Word.EARLY] = time
 
 

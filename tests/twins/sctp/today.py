@@ -178,7 +178,7 @@ class TodaysSender(Manager[Route]):
         self.outcomes.values[Out.ACKED] = self.cumulative
 
     def take_blocks(self, sack: Sack) -> Iterator[Chunk]:
-        """Note what the gap ack blocks, if any, say of each chunk; yield what they report first."""
+        """Record what the gap ack blocks, if any, say of each chunk; yield what they report first."""
         reported = {tsn for a, b in sack.blocks for tsn in range(a, b + 1)}
         for tsn, chunk in sorted(self.chunks.items()) if reported else ():
             if tsn in reported and not chunk.arrived:
