@@ -109,7 +109,7 @@ class Binder:
             here = function.__globals__
             found = {
                 name: self.value(here[name], attributes)
-                for name, attributes in _looked_up(function.__code__).items()
+                for name, attributes in looked_up(function.__code__).items()
                 if name in here
             }
             inlined = function.__module__ in {module.__name__ for module in self.inlined}
@@ -198,7 +198,7 @@ def _numbers(enumeration: type[IntEnum]) -> Namespace:
 
 
 @functools.cache
-def _looked_up(code: CodeType) -> dict[str, set[str]]:
+def looked_up(code: CodeType) -> dict[str, set[str]]:
     """Return the globals to which a function's code refers, with the attributes that it reads of each."""
     found: dict[str, set[str]] = {}
     last = ""

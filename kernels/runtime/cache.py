@@ -15,14 +15,14 @@ import pickle
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bind import Namespace
+from netcarlo.kernels.base.bind import looked_up
 
 KEPT = 1000
 """Maximum number of files in the folder, more than there are models of 0.2 to 3 MB; the oldest are deleted
@@ -84,46 +84,66 @@ def path(model: Any, suffix: str, *versions: object) -> Path:
 def describe(model: Any, update: Update, source: Callable[[str | None], bytes] | None = None) -> None:
     """Call `update` with everything from which a model's code is compiled.
 
-    `source(file)` returns the contents of a source file; b"" if there is none.
+    That is the bytecode of each function that the model reaches, and the constants that it reads: a change
+    elsewhere in the same file, or of a comment or a docstring, is none.  `source(file)` returns the contents
+    of a file of the compilers; b"" if there is none.
     """
     source = source or _source
-    update(repr(model.hot_words).encode())
+    update(repr((sys.version_info[:2], model.hot_words)).encode())
     for compiler in _COMPILERS:
         update(source(str(Path(__file__).with_name(compiler))))
-    _describe(model.make(lambda function: function), update, source, set())
+    _describe(model.make(lambda function: function), update, set())
 
 
-def _describe(value: Any, update: Update, source: Callable[[str | None], bytes], seen: set[int]) -> None:
-    """Call `update` with everything that a function depends on: sources, closures, globals, constants."""
+def _describe(value: Any, update: Update, seen: set[int], read: Collection[str] | None = None) -> None:
+    """Call `update` with a value, and with all that it depends on if it is a function.
+
+    `read` are the attributes that a function reads from it; all are described if it is None.
+    """
     if isinstance(value, FunctionType):
         if id(value) in seen:
             return
         seen.add(id(value))
-        code = value.__code__
         update(value.__qualname__.encode())
-        update(source(code.co_filename) or repr((code.co_code, code.co_consts, code.co_names)).encode())
+        _describe_code(value.__code__, update, value.__doc__)
+        update(repr((value.__defaults__, value.__kwdefaults__, getattr(value, "noinline", False))).encode())
         for cell in value.__closure__ or ():
-            _describe(cell.cell_contents, update, source, seen)
-        for name in sorted(code.co_names):
+            _describe(cell.cell_contents, update, seen)
+        for name, attributes in sorted(looked_up(value.__code__).items()):
+            update(name.encode())
             if name in value.__globals__:
-                _describe(value.__globals__[name], update, source, seen)
+                _describe(value.__globals__[name], update, seen, attributes)
     elif isinstance(value, np.ndarray):
         update(value.tobytes())
-    elif isinstance(value, Namespace):  # part of a bound model: members, not their module
-        for name in sorted(vars(value).keys() - set(vars(ModuleType(value.__name__)))):
-            update(name.encode())
-            _describe(vars(value)[name], update, source, seen)
-    elif isinstance(value, type | ModuleType):
+    elif isinstance(value, ModuleType):
+        if value.__name__.partition(".")[0] not in _LIBRARIES:
+            members = vars(value)
+            chosen = members.keys() - vars(ModuleType("")).keys() if read is None else {*read} & {*members}
+            for name in sorted(chosen):
+                update(name.encode())
+                _describe(members[name], update, seen, read)
+    elif isinstance(value, type):
         update(value.__name__.encode())
-        module = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
-        if module is not None and module.__name__.partition(".")[0] not in _LIBRARIES:
-            update(source(getattr(module, "__file__", None)))
+        members = getattr(value, "__members__", {}) or getattr(value, "_field_defaults", {})
+        update(
+            repr((getattr(value, "_fields", ()), {name: repr(members[name]) for name in members})).encode()
+        )
     elif isinstance(value, tuple):  # functions that belong together; a key must not include addresses
         update(type(value).__name__.encode())
         for item in value:
-            _describe(item, update, source, seen)
+            _describe(item, update, seen)
     else:
         update(repr(value).encode())
+
+
+def _describe_code(code: CodeType, update: Update, docstring: str | None = None) -> None:
+    """Call `update` with what a function does: instructions, constants, and names, but no line numbers."""
+    update(repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _describe_code(constant, update)
+        elif docstring is None or constant != docstring:
+            update(repr(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant).encode())
 
 
 def _source(file: str | None) -> bytes:

@@ -97,7 +97,7 @@ def key(**slots: Any) -> str:
     """Return the key of a compiled model on disk."""
     lines: list[bytes] = []
     function = bind(simulate, lambda function: function, {"fast": False, **slots})
-    cache._describe(function, lines.append, cache._source, set())
+    cache._describe(function, lines.append, set())
     return repr(lines)
 
 
@@ -105,6 +105,58 @@ def test_what_fills_a_slot_is_part_of_the_key() -> None:
     assert key(control=made(grow=grow_by_one)) == key(control=made(grow=grow_by_one))
     assert key(control=made(grow=grow_by_one)) != key(control=made(grow=double))
     assert key(control=made(grow=grow_by_one)) != key(control=made(grow=grow_by_one), fast=True)
+
+
+PROGRAM = """
+from enum import IntEnum
+
+class Word(IntEnum):
+    COUNT = 0
+    SUM = 1
+    UNREAD = 2
+
+LIMIT = 3
+
+def reached(value):
+    return min(value, LIMIT)
+
+def apart(value):
+    return value + 1
+
+def program(m, value):
+    'Add a value.'
+    m[Word.COUNT] += reached(value)
+    return [part for part in (value, 5)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("'Add a value.'", "'Add one value.'", True),
+        ("LIMIT = 3", "LIMIT = 3  # packets\n\n", True),
+        ("value + 1", "value + 2", True),
+        ("UNREAD = 2", "UNREAD = 7", True),
+        ("COUNT = 0", "COUNT = 4", False),
+        ("LIMIT = 3", "LIMIT = 4", False),
+        ("min(", "max(", False),
+        ("value, 5)", "value, 6)", False),
+        ("m, value):", "m, value, more=1):", False),
+        ("+= reached", "-= reached", False),
+    ],
+)
+def test_what_is_compiled_is_the_key(old: str, new: str, same: bool) -> None:
+    """Instructions and constants that a function reaches are part of the key; nothing else of a file is."""
+
+    def key_of(text: str) -> bytes:
+        space: dict[str, Any] = {"__name__": "user_program"}
+        exec(compile(text, "user_program.py", "exec"), space)
+        lines: list[bytes] = []
+        cache._describe(bind(space["program"], lambda function: function), lines.append, set())
+        return b"".join(lines)
+
+    assert PROGRAM.count(old) == 1
+    assert (key_of(PROGRAM.replace(old, new)) == key_of(PROGRAM)) is same
 
 
 def test_binders_that_share_compile_what_they_fill_alike_once() -> None:

@@ -12,6 +12,7 @@ from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.tcp import reno
 from tests import covering
 from tests.campaigns.ptx import checks, verdicts
 from tests.campaigns.ptx.cases import ROWS, cases
@@ -49,33 +50,23 @@ def test_ptx_passes(name: str, tmp_path: Path, record_property: Callable[[str, o
     record_property("verdicts to renew", name)
 
 
-def test_a_changed_constant_needs_a_new_verdict_and_a_changed_docstring_does_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    case = cases()["tcp_newreno"]
-    before = verdicts.sources_hash(case)
+def test_what_makes_a_verdict_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant of a sender does so for the models that use it; a docstring of the compilers does not."""
+    mine, other = cases()["tcp_newreno"], cases()["udp_delays_reordering"]
+    before = verdicts.sources_hash(mine), verdicts.sources_hash(other)
     source = verdicts.cache._source
 
-    def changed(old: bytes, new: bytes) -> str:
-        found = 0
+    def commented(file: str | None) -> bytes:
+        text = source(file)
+        return text.replace(b'    """Return ', b'    """Give back ')
 
-        def read(file: str | None) -> bytes:
-            nonlocal found
-            text = source(file)
-            found += old in text
-            return text.replace(old, new)
-
-        monkeypatch.setattr(verdicts.cache, "_source", read)
+    with monkeypatch.context() as patch:
+        patch.setattr(verdicts.cache, "_source", commented)
         verdicts._tree.cache_clear()
-        key = verdicts.sources_hash(case)
-        assert found
-        return key
-
-    try:
-        assert changed(b'    """Return ', b'    """Give back ') == before
-        assert changed(b" 2 * ", b" 3 * ") != before
-    finally:
-        verdicts._tree.cache_clear()
+        assert (verdicts.sources_hash(mine), verdicts.sources_hash(other)) == before
+    verdicts._tree.cache_clear()
+    monkeypatch.setattr(reno, "MIN_SSTHRESH", 7)
+    assert verdicts.sources_hash(mine) != before[0] and verdicts.sources_hash(other) == before[1]
 
 
 @pytest.mark.full
