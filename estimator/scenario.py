@@ -25,7 +25,6 @@ from netcarlo.transport.capabilities import PROTOCOLS, refused
 from netcarlo.transport.classed import delay_field
 from netcarlo.transport.congestion import NAMES, locate
 from netcarlo.transport.registry import with_wrong_protocol
-from netcarlo.transport.tcp import short_form
 
 
 class Scenario(Networks):
@@ -133,7 +132,7 @@ class Scenario(Networks):
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":
         """Return a copy with fields, named as `transport.window` or `hops.0.delay`, set to YAML values."""
         data = self.model_dump(mode="json", exclude_none=True)
-        short = short_form(self.transport)
+        short = self.transport.short_form()
         data["transport"] = {k: v for k, v in {**data["transport"], **short}.items() if v is not None}
         return Scenario.check(with_values(data, values))
 

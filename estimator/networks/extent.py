@@ -16,7 +16,8 @@ from netcarlo.schema.limit import dimension_of
 from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.kinds import sender_of
 from netcarlo.transport.quic import Quic
-from netcarlo.transport.tcp import Sctp, Tcp
+from netcarlo.transport.sctp import Sctp
+from netcarlo.transport.tcp import Tcp
 from netcarlo.transport.udp import Datagrams
 
 

@@ -176,6 +176,11 @@ class Capabilities:
         """Return the value of a field that only some transports have; None for others."""
         return getattr(self, field, None)
 
+    def short_form(self) -> dict[str, Any]:
+        """Return the fields that differ if the transport is written in its short form, None for those left
+        out."""
+        return {}
+
     def all_constants(self) -> dict[str, Any]:
         """Return the constants of the user's congestion control in the order of its file."""
         return {}

@@ -10,8 +10,9 @@ from netcarlo.kernels.udp.source import EXPONENTIAL
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
+from netcarlo.transport.linux import SLOW_STARTS, Linux
 from netcarlo.transport.quic import CONTROLS, Quic
-from netcarlo.transport.tcp import SLOW_STARTS, Linux, Sctp
+from netcarlo.transport.sctp import Sctp
 
 
 def fill(

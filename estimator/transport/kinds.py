@@ -6,8 +6,10 @@ from typing import Any
 from netcarlo.kernels.senders import ALONE, KINDS, LINUX_FLUID, NUMBERS, OWN, UDP, WITH_FLUID
 from netcarlo.transport.capabilities import Capabilities
 from netcarlo.transport.congestion import BUILT_IN
+from netcarlo.transport.linux import Linux
 from netcarlo.transport.quic import Quic
-from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
+from netcarlo.transport.sctp import Sctp
+from netcarlo.transport.tcp import Tcp, Vegas
 
 TCPS = tuple(name for name in KINDS if NUMBERS[name] != UDP)
 """TCPs of ns-2 that can be mixed in one network."""

@@ -14,7 +14,7 @@ from netcarlo.schema.quantity import Number, Payload, Quantity, Size
 from netcarlo.transport.capabilities import Capabilities
 from netcarlo.transport.classed import delay_field
 from netcarlo.transport.congestion import HAVE_SLOW_START
-from netcarlo.transport.tcp import Linux
+from netcarlo.transport.linux import Linux
 
 
 class Mptcp(Linux):

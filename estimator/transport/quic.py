@@ -10,8 +10,8 @@ from netcarlo.kernels.base.parameters import QuicP, ReliableP, RowP
 from netcarlo.kernels.quic.state import Control
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Count, Interval, Number, Payload, Quantity, Size, Transfer, Window
+from netcarlo.transport.base import Transport
 from netcarlo.transport.spelling import spelt
-from netcarlo.transport.tcp import Transport
 
 CONTROLS = {"cubic": Control.CUBIC, "newreno": Control.NEWRENO}
 """Congestion controls of QUIC, the default first."""

@@ -8,9 +8,11 @@ from netcarlo.schema.problems import Wrong
 from netcarlo.schema.record import Record
 from netcarlo.transport.capabilities import PROTOCOLS, TCPS
 from netcarlo.transport.congestion import BUILT_IN
+from netcarlo.transport.linux import Linux
 from netcarlo.transport.mptcp import Mptcp
 from netcarlo.transport.quic import Quic
-from netcarlo.transport.tcp import Linux, Linux26, Sctp, Tcp, Vegas
+from netcarlo.transport.sctp import Sctp
+from netcarlo.transport.tcp import Linux26, Tcp, Vegas
 from netcarlo.transport.udp import Udp
 
 

@@ -30,7 +30,7 @@ from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import delay_field
 from netcarlo.transport.kinds import FLUID_TCPS
-from netcarlo.transport.tcp import OF_HOSTS
+from netcarlo.transport.linux import OF_HOSTS
 
 
 class PathNetwork(Routed):
