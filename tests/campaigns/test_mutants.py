@@ -37,8 +37,10 @@ def test_the_tests_of_a_mutant_exist(name: str) -> None:
     for test in MUTANTS[name].tests:
         file, _, function = test.partition("::")
         assert (ROOT / file).exists()
-        function = function.partition("[")[0]
-        assert not function or re.search(rf"^def {function}\(", (ROOT / file).read_text(), re.MULTILINE)
+        if function := function.partition("[")[0]:
+            head = re.search(rf"((?:^[@ )].*\n)*)^def {function}\(", (ROOT / file).read_text(), re.MULTILINE)
+            assert head, f"{test} does not exist"
+            assert MUTANTS[name].tier == 2 or "@pytest.mark.full\n" not in head[1], f"{test} is in tier 2"
 
 
 def test_mutants_are_spread_over_the_packages() -> None:
