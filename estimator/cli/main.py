@@ -16,7 +16,7 @@ from rich.console import Console
 
 from netcarlo.cli import availability as cli_availability
 from netcarlo.cli import compare as cli_compare
-from netcarlo.cli import console, help, usage
+from netcarlo.cli import console, help, stores, usage
 from netcarlo.cli import devices as cli_devices
 from netcarlo.cli import fit as cli_fit
 from netcarlo.cli import importing as cli_importing
@@ -456,12 +456,12 @@ GROUPS = {
     ),
     help.SWEEP: (
         Entry(cli_sweeps.sweep, "netcarlo sweep paths.yaml --out paths"),
-        Entry(cli_sweeps.status, "netcarlo status paths"),
-        Entry(cli_sweeps.report, "netcarlo report paths --out paths.html"),
-        Entry(cli_sweeps.query, 'netcarlo query paths "SELECT * FROM cells LIMIT 5"'),
-        Entry(cli_sweeps.export, "netcarlo export paths --to csv"),
-        Entry(cli_sweeps.rerun, "netcarlo rerun paths 1f0c --out cell.yaml"),
-        Entry(cli_sweeps.sensitivity, "netcarlo sensitivity paths --of goodput_bps"),
+        Entry(stores.status, "netcarlo status paths"),
+        Entry(stores.report, "netcarlo report paths --out paths.html"),
+        Entry(stores.query, 'netcarlo query paths "SELECT * FROM cells LIMIT 5"'),
+        Entry(stores.export, "netcarlo export paths --to csv"),
+        Entry(stores.rerun, "netcarlo rerun paths 1f0c --out cell.yaml"),
+        Entry(stores.sensitivity, "netcarlo sensitivity paths --of goodput_bps"),
     ),
     help.PLAN: (Entry(cli_plan.plan, "netcarlo plan office.yaml --out office"),),
     help.EVIDENCE: (
