@@ -58,7 +58,8 @@ def outcomes(names: list[str], processes: int, *, anyway: bool) -> Iterator[Outc
         yield from map(check, names)
         return
     spawn = multiprocessing.get_context("spawn")
-    with futures.ProcessPoolExecutor(processes, mp_context=spawn) as pool:  # raises if a process is killed
+    few = 8  # cases per process, because compilers keep memory
+    with futures.ProcessPoolExecutor(processes, mp_context=spawn, max_tasks_per_child=few) as pool:
         for done in futures.as_completed([pool.submit(check, name) for name in names]):
             yield done.result()
 
