@@ -97,7 +97,7 @@ FLUIDS: dict[str, Network] = {
         (*_FLUID_MIXED, "linux", "sctp"), ("mobile", "delays"),
         _never("mobile + delays", "sctp + delays", "linux + mobile"), controls=_OF_SACK | _OF_LINUX,
     ),
-    "shared": Network(("mixed",), ("delays",), controls={}),
+    "shared": Network(("mixed",), ("aqm", "delays"), controls={}),
     "wireless": Network(("mixed",), ("edca",), controls={}),
     "adhoc": Network((*_FLUID, *NOTIFIED, "udp"), (), controls=_OF_SACK, unlisted=("large",)),
 }  # fmt: skip

@@ -33,6 +33,8 @@ Gain = Annotated[Number, Quantity(units.PLAIN, 1e-3, 10.0)]
 
 LIMITS = {"codel": 1000, "pie": 1000, "fq_codel": 10240}
 """Default queue limits [packets]: RFC 8290 for FQ-CoDel, Linux for the others."""
+FLUID = "codel", "fq_codel"
+"""Algorithms other than RED that the fluid model of shared links has."""
 _SPELLINGS = {name.replace("_", ""): name for name in LIMITS}
 
 _GAIN = 2.0**48 / NS  # [1/s] to [2**-48 / ns]

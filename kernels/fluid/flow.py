@@ -13,7 +13,7 @@ from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.fluid import bbr, delays, linux, loss, window
+from netcarlo.kernels.fluid import bbr, codel, delays, linux, loss, window
 from netcarlo.kernels.fluid.state import (
     ONE,
     ONE_BITS,
@@ -26,13 +26,16 @@ from netcarlo.kernels.fluid.state import (
     State,
     floats_of_flow,
     floats_of_link,
+    floats_on_route,
     is_waiting,
     words_of_flow,
     words_of_link,
+    words_on_route,
 )
 from netcarlo.kernels.senders import LINUX_BBR, TAHOE, UDP, VEGAS
 from netcarlo.kernels.shared.layout import STREAM_PERIOD, Flow, FlowOut, Link, Shared
 
+AQM: Any = slot("aqm")
 DELAYS: Any = slot("delays")
 
 
@@ -90,8 +93,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
     s[FlowWord.ROUTE] = free
     s[FlowWord.HOPS] = flow[Flow.HOPS]
     for hop in range(flow[Flow.HOPS]):
-        m[free] = flow[Flow.ROUTE + hop]
-        free += 1
+        free = _append(m, free, flow[Flow.ROUTE + hop])
     if flow[Flow.KIND] == UDP:
         s[FlowWord.RATE] = np.int64(float(step) / float(flow[UdpP.INTERVAL]) * ONE)
         s[FlowWord.TOGGLE] = start if flow[Flow.ON] > 0 else ENDLESS
@@ -99,8 +101,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
     else:
         s[FlowWord.BACK_HOPS] = flow[Flow.BACK_HOPS]
         for hop in range(flow[Flow.BACK_HOPS]):
-            m[free] = flow[Flow.ROUTE + flow[Flow.HOPS] + hop]
-            free += 1
+            free = _append(m, free, flow[Flow.ROUTE + flow[Flow.HOPS] + hop])
         if flow[TcpP.HANDSHAKE] > 0 and flow[Flow.KIND] != VEGAS:
             start += base
         s[FlowWord.DELAYED] = 1 if flow[ReliableP.ACK_EVERY] > 1 else 0
@@ -118,6 +119,12 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
     return free
 
 
+def _append(m: Any, free: Any, link: Any) -> Any:
+    # Append a link to a route that ends before word `free`; returns its new end.
+    m[free], m[free + 1] = words_of_link(link), floats_of_link(link)
+    return free + 2
+
+
 def is_due(s: Any, k: Any) -> Any:
     """True if a flow does anything in step `k`."""
     state = s[FlowWord.STATE]
@@ -133,30 +140,29 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
     udp = s[FlowWord.KIND] == UDP
     rtt = g[FlowFloat.BASE]
     for hop in range(s[FlowWord.HOPS] + s[FlowWord.BACK_HOPS]):
-        rtt += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + LinkFloat.WAIT]
+        rtt += f[floats_on_route(m, s, hop) + LinkFloat.WAIT]
     if s[FlowWord.LIMIT] < ENDLESS and (s[FlowWord.SENT] if udp else delivered(s)) >= s[FlowWord.LIMIT]:
         s[FlowWord.THROUGH] = 0
         _finish(m, f, s, rtt, step)
     else:
         sent = _datagrams(p, flow, losses, s, step.begin) if udp else _window(s, g, rtt)
         s[FlowWord.SENT] += sent
-        dropped, lost, marked, arrived = _carry(m, s, sent)
-        _count(s, FlowWord.DROPPED, FlowOut.DROPS_QUEUE, dropped)
+        dropped, hit, lost, marked, arrived = _carry(m, s, sent)
+        _count(s, FlowWord.DROPPED, FlowOut.DROPS_QUEUE, dropped + hit)
         _count(s, FlowWord.LOST, FlowOut.DROPS_RANDOM, lost)
         _count(s, FlowWord.MARKED, FlowOut.MARKED, marked)
-        through = sent - ((dropped + lost) >> ONE_BITS)
+        through = sent - ((dropped + hit + lost) >> ONE_BITS)
         s[FlowWord.THROUGH] = through
         if DELAYS:
-            wait = 0.0
-            for hop in range(s[FlowWord.HOPS]):
-                wait += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + LinkFloat.WAIT]
-            waits = np.int64(wait * float(step.length))
+            waits = np.int64(_sum(m, f, s, LinkFloat.WAIT) * float(step.length))
             delays.carried(p, m, s, flow, through, step.begin, waits)
         if not udp:
             lost += dropped
             _carry_back(m, s, arrived >> s[FlowWord.DELAYED])
-            got = sent - (lost >> ONE_BITS)
+            got = sent - ((lost + hit) >> ONE_BITS)
             _grow(s, g, rtt, min(arrived, got) if s[FlowWord.KIND] == LINUX_BBR else got, step.clock)
+            if AQM and s[FlowWord.HITS] + s[FlowWord.ECHOES] > 0:  # at the head: those behind follow at once
+                loss.suffer(s, step.number, rtt - _sum(m, f, s, LinkFloat.WAIT))
             loss.react(s, g, p, step.number, rtt, sent, lost, marked)
             if step.sampled:
                 _sample(s, g, np.int64(rtt * float(step.length)), p[RowP.END] - flow[RowP.START])
@@ -184,7 +190,7 @@ def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
     """
     s = m[words_of_flow(p, i) :]
     if s[FlowWord.THROUGH] > 0:
-        first, last = _due(m, f, s, LinkFloat.DUE_BEFORE), _due(m, f, s, LinkFloat.DUE)
+        first, last = _sum(m, f, s, LinkFloat.DUE_BEFORE), _sum(m, f, s, LinkFloat.DUE)
         begin = step.begin + s[FlowWord.ONE_WAY] + np.int64(first * float(step.length))
         end = step.begin + step.length + s[FlowWord.ONE_WAY] + np.int64(last * float(step.length))
         s[FlowWord.AFTER_END] += _later(s[FlowWord.THROUGH], begin, end, p[RowP.END])
@@ -192,12 +198,12 @@ def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
             s[FlowWord.AFTER_WARM_UP] += _later(s[FlowWord.THROUGH], begin, end, p[Shared.WARM_UP])
 
 
-def _due(m: Any, f: Any, s: Any, when: Any) -> Any:
-    # Time to serve the bytes due at the links of its route [step].
-    wait = 0.0
+def _sum(m: Any, f: Any, s: Any, column: Any) -> Any:
+    # Sum of a time of the links on the route of its data: WAIT, DUE or DUE_BEFORE [step].
+    total = 0.0
     for hop in range(s[FlowWord.HOPS]):
-        wait += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + when]
-    return wait
+        total += f[floats_on_route(m, s, hop) + column]
+    return total
 
 
 def _later(flow: Any, begin: Any, end: Any, moment: Any) -> Any:
@@ -254,7 +260,7 @@ def _finish(m: Any, f: Any, s: Any, rtt: Any, step: Step) -> None:
     counts = s[FlowWord.COUNTS :]
     s[FlowWord.STATE] = State.DONE
     if delivered(s) >= s[FlowWord.LIMIT]:
-        due = np.int64(_due(m, f, s, LinkFloat.DUE) * float(step.length))
+        due = np.int64(_sum(m, f, s, LinkFloat.DUE) * float(step.length))
         counts[FlowOut.COMPLETED] = step.begin + s[FlowWord.ONE_WAY] + due
     if s[FlowWord.KIND] != UDP:
         counts[FlowOut.FINISHED] = step.begin + np.int64(rtt * float(step.length))
@@ -281,7 +287,10 @@ def _window(s: Any, g: Any, rtt: Any) -> Any:
     if is_waiting(s):
         s[FlowWord.STATE] = State.OPEN
     rounds = 1.0 / rtt
-    rate = min(float(int(g[FlowFloat.CWND])) * rounds, g[FlowFloat.ACCESS])
+    window = int(g[FlowFloat.CWND])
+    if AQM and s[FlowWord.STATE] == State.LOSS:  # no ACK follows a lost packet
+        window = max(window - s[FlowWord.LOST_IN_ROUND], 0)
+    rate = min(float(window) * rounds, g[FlowFloat.ACCESS])
     if s[FlowWord.KIND] == LINUX_BBR:
         rate = min(rate, g[FlowFloat.PACE])
     sent = np.int64(rate * ONE)
@@ -291,12 +300,14 @@ def _window(s: Any, g: Any, rtt: Any) -> Any:
 
 
 def _carry(m: Any, s: Any, flow: Any) -> Any:
-    # Data along its route: how much is dropped, lost at random, and marked (UNIT_BITS), and what arrives.
+    # Data along its route: what is dropped, dropped by CoDel, lost at random and marked (UNIT_BITS), and what
+    # arrives.
     dropped = np.int64(0)
+    hit = np.int64(0)
     lost = np.int64(0)
     marked = np.int64(0)
     for hop in range(s[FlowWord.HOPS]):
-        link = m[words_of_link(m[s[FlowWord.ROUTE] + hop]) :]
+        link = m[words_on_route(m, s, hop) :]
         link[LinkWord.ARRIVED] += flow
         if link[LinkWord.EARLY] > 0:
             early = flow * link[LinkWord.EARLY]
@@ -305,6 +316,10 @@ def _carry(m: Any, s: Any, flow: Any) -> Any:
             else:
                 dropped += early
                 flow -= early >> ONE_BITS
+        if AQM:
+            gone = codel.drop(link, s, flow)
+            hit += gone << ONE_BITS
+            flow -= gone
         link[LinkWord.ACCEPTED] += flow
         link[LinkWord.BYTES] += flow * s[FlowWord.DATA]
         tail = flow * link[LinkWord.TAIL]
@@ -314,17 +329,21 @@ def _carry(m: Any, s: Any, flow: Any) -> Any:
         random = flow * link[LinkWord.RANDOM]
         lost += random
         flow = ((flow - (random >> ONE_BITS)) * link[LinkWord.SHARE]) >> ONE_BITS
-    return dropped, lost, marked, flow
+    return dropped, hit, lost, marked, flow
 
 
 def _carry_back(m: Any, s: Any, flow: Any) -> None:
     # Acknowledgements along their route: they take room, and a lost one opens no window.
     s[FlowWord.ACKS] += flow
     for hop in range(s[FlowWord.HOPS], s[FlowWord.HOPS] + s[FlowWord.BACK_HOPS]):
-        link = m[words_of_link(m[s[FlowWord.ROUTE] + hop]) :]
+        link = m[words_on_route(m, s, hop) :]
         link[LinkWord.ARRIVED] += flow
         early = flow * link[LinkWord.EARLY]
         flow -= early >> ONE_BITS
+        if AQM:
+            dropped = min(codel.hits(link, flow) << ONE_BITS, flow)
+            early += dropped << ONE_BITS
+            flow -= dropped
         link[LinkWord.ACCEPTED] += flow
         link[LinkWord.BYTES] += flow * s[FlowWord.ACK]
         gone = flow * min(link[LinkWord.TAIL] + link[LinkWord.RANDOM], ONE)

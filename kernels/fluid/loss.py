@@ -118,6 +118,19 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
             s[FlowWord.STATE] = State.OPEN
 
 
+def suffer(s: Any, t: Any, rtt: Any) -> None:
+    """Suffer drops or marks of single packets by CoDel; the sender knows `rtt` [step] later."""
+    hits = s[FlowWord.HITS]
+    if hits > 0:
+        if s[FlowWord.STATE] != State.LOSS:
+            _hit(s, t, rtt)
+        s[FlowWord.LOST_IN_ROUND] += hits * BEYOND_REPAIR if s[FlowWord.RECOVER] > 0 else hits
+    elif s[FlowWord.STATE] == State.OPEN:
+        _hit(s, t, rtt)
+    s[FlowWord.HITS] = 0
+    s[FlowWord.ECHOES] = 0
+
+
 def detect(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
     """Detect at `t` the LOST_IN_ROUND packets lost in a round trip, or marks if there are none.
 

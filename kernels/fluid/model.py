@@ -51,6 +51,8 @@ class FluidSctpSlots(Slots):
 class FluidSharedSlots(Slots):
     """Slots of the fluid model of shared links."""
 
+    aqm: bool
+    """True if links may have CoDel or FQ-CoDel."""
     delays: bool
     """True if delays of classes of flows are measured."""
 
@@ -122,11 +124,11 @@ def _sctp(address: Address) -> Model:
 
 
 def _shared(address: Address) -> Model:
-    filled = FluidSharedSlots(delays=address.delays)
+    filled = FluidSharedSlots(aqm=address.aqm, delays=address.delays)
     return Model(
         blocks=(*TCP, LinuxP, UdpP),
         address=address, make=lambda step: bind(shared.simulate, step, filled),
-        scratch=lambda rows: shared.scratch_words(rows, delays=address.delays),
+        scratch=lambda rows: shared.scratch_words(rows, delays=address.delays, aqm=address.aqm),
         outcomes=outcomes_of_shared, dimensions=(2, 2, 3, 3, 2), cost=cost.of_shared,
     )  # fmt: skip
 

@@ -22,15 +22,19 @@ def prepare(s: Any, g: Any, link: Any, losses: Any, step: Any) -> None:
     one_byte = float(link[Link.BYTE_TIME]) / float(1 << (BYTE_TIME_BITS + ONE_BITS))
     s[LinkWord.CAPACITY] = np.int64(float(step) / one_byte)
     s[LinkWord.SHARE] = ONE
+    s[LinkWord.MARKING] = link[Link.AQM_MARKS]
     s[LinkWord.RANDOM] = np.int64((1.0 - survival(losses, link[Link.LOSS])) * ONE)
     for word in range(LinkFloat.SIZE):
         g[word] = 0.0
 
 
-def serve(s: Any, g: Any, link: Any, step: Any, inside: Any, left: Any) -> None:
-    """Serve the queue at the end of a step.
+def serve(
+    s: Any, g: Any, link: Any, whole: Any, room: Any, step: Any, inside: Any, left: Any
+) -> None:  # fmt: skip
+    """Serve a queue with so much `room` [packet] at the end of a step; 0: unlimited.
 
-    `inside` ns of the step lie in the measured period, and `left` ns of the run remain after it.
+    `whole` are the words of its link, which are `s` if the link has one queue. `inside` ns of the step lie in
+    the measured period, and `left` ns of the run remain after it.
     """
     came = s[LinkWord.BYTES]
     accepted = s[LinkWord.ACCEPTED]
@@ -45,7 +49,6 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any, left: Any) -> None:
     backlog -= served
     dropped = np.int64(0)
     s[LinkWord.TAIL] = 0
-    room = link[Link.QUEUE] << ONE_BITS
     if room > 0 and held > room and accepted > 0:
         dropped = min(held - room, accepted)
         share = float(dropped) / float(accepted)
@@ -61,7 +64,7 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any, left: Any) -> None:
     g[LinkFloat.WAIT] = float(backlog) / float(capacity)
     if link[Link.RED] != DROP_TAIL:
         _red(s, g, link, step)
-    _count(s, g, dropped, served, step, inside, left)
+    _count(s, g, whole, dropped, served, step, inside, left)
     s[LinkWord.ARRIVED] = 0
     s[LinkWord.ACCEPTED] = 0
     s[LinkWord.BYTES] = 0
@@ -109,9 +112,11 @@ def _red(s: Any, g: Any, link: Any, step: Any) -> None:
         s[LinkWord.EARLY] = np.int64(2.0 / (1.0 + 1.0 / often) * ONE) if often > 0.0 else 0
 
 
-def _count(s: Any, g: Any, dropped: Any, served: Any, step: Any, inside: Any, left: Any) -> None:
+def _count(
+    s: Any, g: Any, whole: Any, dropped: Any, served: Any, step: Any, inside: Any, left: Any
+) -> None:  # fmt: skip
     # Count the packets dropped by a full queue, the bytes served, and the present queue.
-    counts = s[LinkWord.COUNTS :]
+    counts = whole[LinkWord.COUNTS :]
     early = s[LinkWord.ARRIVED] - s[LinkWord.ACCEPTED]
     counts[LinkOut.ARRIVALS] += s[LinkWord.ARRIVED]
     counts[LinkOut.DROPS] += dropped + early
@@ -120,6 +125,6 @@ def _count(s: Any, g: Any, dropped: Any, served: Any, step: Any, inside: Any, le
     counts[LinkOut.WAIT_MAX] = max(counts[LinkOut.WAIT_MAX], wait)
     if inside > 0:
         held = s[LinkWord.QUEUED]
-        counts[LinkOut.BUSY] += np.int64(float(served) / float(s[LinkWord.CAPACITY]) * float(inside))
+        counts[LinkOut.BUSY] += np.int64(float(served) / float(whole[LinkWord.CAPACITY]) * float(inside))
         waited = (held >> ONE_BITS) * step + ((held & (ONE - 1)) * step >> ONE_BITS)
         add(counts, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH, waited)

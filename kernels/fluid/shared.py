@@ -11,8 +11,9 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import STATUS_OK
 from netcarlo.kernels.base.parameters import RowP
-from netcarlo.kernels.fluid import delays, flow, queue
+from netcarlo.kernels.fluid import codel, delays, flow, fq, queue
 from netcarlo.kernels.fluid.state import (
+    ONE_BITS,
     FlowFloat,
     FlowWord,
     LinkFloat,
@@ -23,8 +24,20 @@ from netcarlo.kernels.fluid.state import (
 )
 from netcarlo.kernels.fluid.window import clock
 from netcarlo.kernels.senders import UDP
-from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows, of_classes
+from netcarlo.kernels.shared.layout import (
+    CODEL,
+    FQ_CODEL,
+    Flow,
+    FlowOut,
+    Link,
+    LinkOut,
+    Shared,
+    SharedOut,
+    SharedRows,
+    of_classes,
+)
 
+AQM: Any = slot("aqm")
 DELAYS: Any = slot("delays")
 
 STEPS_PER_RTT = 2  # of the shortest round trip
@@ -32,13 +45,15 @@ SHORTEST_STEP = 1_000_000  # [ns]
 LONGEST_STEP = 25_000_000  # [ns]
 
 
-def scratch_words(rows: SharedRows, *, delays: bool) -> tuple[int, int]:
+def scratch_words(rows: SharedRows, *, delays: bool, aqm: bool) -> tuple[int, int]:
     """Return the words of int64 scratch and of float64 memory that any row of `rows` needs."""
     flows, links = rows.flows.shape[1], rows.links.shape[1]
     hops = rows.flows[..., Flow.HOPS] + rows.flows[..., Flow.BACK_HOPS]
-    words = links * LinkWord.SIZE + flows * FlowWord.SIZE + int(hops.sum(axis=1).max(initial=0))
+    on_routes = int(hops.sum(axis=1).max(initial=0))
+    queues = on_routes if aqm else 0
+    words = (links + queues) * LinkWord.SIZE + flows * FlowWord.SIZE + 2 * on_routes
     words += of_classes(rows) if delays else 0
-    return words, links * LinkFloat.SIZE + flows * FlowFloat.SIZE
+    return words, (links + queues) * LinkFloat.SIZE + flows * FlowFloat.SIZE
 
 
 def simulate(
@@ -72,7 +87,14 @@ def simulate(
         left = max(p[RowP.END] - begin - length, np.int64(0))
         due = 0.0
         for i in range(p[Shared.LINKS]):
-            queue.serve(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], length, inside, left)
+            if AQM and links[i, Link.AQM] == FQ_CODEL:
+                fq.serve(p, links[i], m, f, i, step, inside, left)
+            else:
+                s, g, room = m[words_of_link(i) :], f[floats_of_link(i) :], links[i, Link.QUEUE] << ONE_BITS
+                arrived = s[LinkWord.ARRIVED]
+                queue.serve(s, g, links[i], s, room, length, inside, left)
+                if AQM and links[i, Link.AQM] == CODEL:
+                    codel.update(p, s, g, links[i], i, arrived, step)
             due += f[floats_of_link(i) + LinkFloat.DUE]
         latest = begin + length + one_way + np.int64(due * float(length))
         if latest > p[RowP.END] or (k <= warm and latest > p[Shared.WARM_UP]):
@@ -106,6 +128,8 @@ def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: 
         queue.prepare(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], losses, step)
     for i in range(p[Shared.FLOWS]):
         free = flow.prepare(p, flows[i], links, m, f, i, free, step)
+    if AQM:
+        free = fq.prepare(p, links, m, f, free)
     return free
 
 

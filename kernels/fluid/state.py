@@ -18,8 +18,22 @@ PACKET = 2.0**-ONE_BITS
 """Factor that converts packets with ONE_BITS to floats."""
 
 
+class Codel(IntEnum):
+    """Words of CoDel in a link or a queue; the first five are the variables of RFC 8289, section 5.3."""
+
+    FIRST_ABOVE_TIME = 0  # [ns]; 0: the queueing delay is below the target
+    DROPPING = 1
+    DROP_NEXT = 2  # [ns]
+    COUNT = 3
+    LAST_COUNT = 4
+    DUE = 5  # drops that are due
+    UNTIL_DROP = 6  # arrivals until the next of them [packet]
+    SPACING = 7  # arrivals between two of them [packet]
+    SIZE = 8
+
+
 class LinkWord(IntEnum):
-    """Words of a link."""
+    """Words of a link, or of one of its queues with FQ-CoDel."""
 
     ARRIVED = 0  # packets that arrive in this step [packet]
     ACCEPTED = 1  # arrivals that RED does not drop early [packet]
@@ -34,11 +48,14 @@ class LinkWord(IntEnum):
     RANDOM = 10  # probability of a loss behind the queue
     DUE = 11  # bytes not yet served of packets that get through to the receivers [byte]
     COUNTS = 12  # the columns of LinkOut
-    SIZE = 12 + LinkOut.COLUMNS
+    QUEUES = 12 + LinkOut.COLUMNS  # FQ-CoDel: first word of its first queue; of a queue, of the next; 0: none
+    FLOATS = 13 + LinkOut.COLUMNS  # FQ-CoDel: first float of a queue
+    CODEL = 14 + LinkOut.COLUMNS  # the words of CoDel, `Codel`
+    SIZE = 14 + LinkOut.COLUMNS + Codel.SIZE
 
 
 class LinkFloat(IntEnum):
-    """Floats of a link."""
+    """Floats of a link, or of one of its queues with FQ-CoDel."""
 
     WAIT = 0  # in the queue [step]
     MEAN = 1  # RED's mean queue [packet]
@@ -65,7 +82,7 @@ class FlowWord(IntEnum):
     ACK = 12  # an acknowledgement on the wire [byte]
     DELAYED = 13  # 1: an ACK for every second packet
     ECN = 14  # 1: routers may mark its packets
-    ROUTE = 15  # where the numbers of its links begin in scratch: those of the data, then of the ACKs
+    ROUTE = 15  # where its links begin in scratch, of the data, then of the ACKs: first word and first float
     HOPS = 16  # links on the way of the data
     BACK_HOPS = 17  # on the way of the acknowledgements
     SENT = 18  # [packet]
@@ -94,8 +111,11 @@ class FlowWord(IntEnum):
     COUNTED = 39  # of a path: packets that get through, as `arrivals` has counted them
     THROUGH = 40  # of shared links: packets of this step that get through
     AFTER_WARM_UP = 41  # packets sent before the end of the warm-up that arrive after it [packet]
-    COUNTS = 42  # the columns of FlowOut
-    SIZE = 42 + FlowOut.COLUMNS
+    HITS = 42  # packets that CoDel dropped in this step
+    ECHOES = 43  # packets that CoDel marked in this step
+    DEBT = 44  # dropped by CoDel, but not yet taken from what the flow sends [packet]
+    COUNTS = 45  # the columns of FlowOut
+    SIZE = 45 + FlowOut.COLUMNS
 
 
 class FlowFloat(IntEnum):
@@ -169,6 +189,7 @@ def is_waiting(s: Any) -> Any:
 STREAM_LOSS = 1 << 23  # + flow; draw k: expected losses between loss k - 1 and loss k
 STREAM_REPAIR = 2 << 23  # + flow; draw k (mod 2**32): loss of a retransmission at time k
 STREAM_MARK = 3 << 23  # + flow; draw k: as STREAM_LOSS, of marks
+STREAM_CODEL = 4 << 23  # + link; draw k: place of the first drop after step k
 
 
 def words_of_link(link: Any) -> Any:
@@ -189,3 +210,14 @@ def words_of_flow(p: Any, flow: Any) -> Any:
 def floats_of_flow(p: Any, flow: Any) -> Any:
     """Return the first float of a flow in memory, behind those of the links."""
     return p[Shared.LINKS] * LinkFloat.SIZE + flow * FlowFloat.SIZE
+
+
+def words_on_route(m: Any, s: Any, hop: Any) -> Any:
+    """Return the first word of a link on the route of a flow with the words `s`, or of the flow's own queue
+    there."""
+    return m[s[FlowWord.ROUTE] + 2 * hop]
+
+
+def floats_on_route(m: Any, s: Any, hop: Any) -> Any:
+    """Return its first float."""
+    return m[s[FlowWord.ROUTE] + 2 * hop + 1]

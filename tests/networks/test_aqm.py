@@ -107,11 +107,18 @@ def test_what_does_not_fit_is_refused(more: Any, told: str) -> None:
     assert told in str(refused.value) and "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("fidelity", ["fluid", "formula"])
-def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
-    with pytest.raises(InputError, match=f"the {fidelity} model does not support codel") as refused:
-        simulate(scenario({"queue": "codel"}, fidelity=fidelity), replications=2)
+@pytest.mark.parametrize(("fidelity", "queue"), [("fluid", "pie"), ("formula", "codel")])
+def test_cheap_fidelities_do_not_know_it(fidelity: str, queue: str) -> None:
+    with pytest.raises(InputError, match=f"the {fidelity} model does not support {queue}") as refused:
+        simulate(scenario({"queue": queue}, fidelity=fidelity), replications=2)
     assert "\n" not in str(refused.value)
+
+
+def test_the_fluid_has_codel_and_fq_codel() -> None:
+    for queue, name in (("codel", "fluid_aqm"), ("fq_codel", "fluid_aqm"), (50, "fluid")):
+        one = scenario({"queue": queue}, fidelity="fluid")
+        assert not one.network.unknown(one, "fluid")
+        assert one.network.address(one, fluid=True).name == name
 
 
 @pytest.mark.full

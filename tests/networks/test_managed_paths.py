@@ -321,11 +321,41 @@ def test_two_paths_mobile_hosts_and_long_paths_are_refused() -> None:
     ].tolist() == [64, 64]
 
 
-@pytest.mark.parametrize("fidelity", ["fluid", "formula"])
-def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
-    with pytest.raises(InputError, match=f"the {fidelity} model does not support codel on a path") as refused:
-        simulate(scenario({"queue": "codel"}, fidelity=fidelity), replications=2)
+@pytest.mark.parametrize(
+    ("fidelity", "hop", "protocol", "told"),
+    [
+        ("formula", {"queue": "codel"}, "sack", "the formula model does not support codel on a path"),
+        ("fluid", {"queue": "pie"}, "sack", "the fluid model does not support pie on a path"),
+        (
+            "fluid",
+            {"queue": "codel", "jitter": {"uniform": ["0 ms", "1 ms"]}},
+            "sack",
+            "does not support jitter",
+        ),
+        ("fluid", {"queue": "codel"}, "vegas", "the fluid of vegas is 12 % above packets"),
+        ("fluid", {"queue": "codel"}, "sctp", "the fluid model does not support sctp"),
+    ],
+)
+def test_cheap_fidelities_do_not_know_it(fidelity: str, hop: Any, protocol: str, told: str) -> None:
+    with pytest.raises(InputError, match=told) as refused:
+        simulate(scenario(hop, transport={"protocol": protocol}, fidelity=fidelity), replications=2)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.full
+def test_the_fluid_is_near_packets() -> None:
+    """Also of datagrams, of which a hop drops half."""
+    linux = {"protocol": "linux", "congestion_control": "cubic"}
+    stream = {"protocol": "udp", "rate": "20 Mbit/s"}
+    for transport, near in ((linux, 0.05), (stream, 0.03)):
+        of = {
+            fidelity: simulate(
+                scenario({"queue": "codel"}, transport=transport, fidelity=fidelity), replications=1
+            )
+            for fidelity in ("packet", "fluid")
+        }
+        goodput = {fidelity: found.frame["goodput_bps"].mean() for fidelity, found in of.items()}
+        assert goodput["fluid"] == pytest.approx(goodput["packet"], rel=near)
 
 
 @pytest.mark.full

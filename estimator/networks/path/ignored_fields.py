@@ -3,7 +3,7 @@
 IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
         "transport.sack_block", "transport.sack_first", "*.ack_loss", "*.ack_bursts", "*.reverse.queue",
-        "paths.*.tick",
+        "paths.*.tick", "*.fq_codel.quantum",
     ),
     "formula": (
         "transport.start", "transport.sack_block", "transport.duplicate_acks", "transport.max_rto",

@@ -36,13 +36,13 @@ from netcarlo.networks.path import managed_outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
 from netcarlo.networks.path.managed_outcomes import ManagedOutput
 from netcarlo.networks.path.routed import Routed
-from netcarlo.networks.path.varying import most_pairs, reorders, varying_field
+from netcarlo.networks.path.varying import most_pairs, reorders, unlike_fluid, varying_field
 from netcarlo.networks.ring_sizes import flow_rings, link_rings
 from netcarlo.networks.run import Run, row_parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.kinds import number
+from netcarlo.transport.kinds import FLUID_TCPS, number
 
 UNKNOWN = "bursts", "ack_bursts", "outages", "cross_traffic", "tick"
 """Fields of hops that the engine of shared links does not support."""
@@ -88,9 +88,12 @@ class ManagedPath(Routed):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """Return the address of the model of shared links whose flows all use this transport."""
+        """Return the address of the model of shared links whose flows all use this transport, or of the
+        fluid."""
         transport = run.transport
         managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
+        if fluid:
+            return Address("shared", "mixed", fluid=True, aqm=managed, delays=bool(self.word))
         varies = any(map(varying_field, every_hop(self.routes)))
         links: dict[str, Any] = {"aqm": managed, "delays": bool(self.word), "varying": varies}
         if transport.datagrams:
@@ -98,9 +101,30 @@ class ManagedPath(Routed):
         return Address("shared", transport.protocol, transport.control, **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """Return the reason why there is no fast model: none supports queue management on a path."""
-        name = manager(list(every_hop(self.routes)))
-        return f"the {fidelity} model does not support {name} on a path; it supports drop-tail queues"
+        """Return the feature that the fluid model lacks; there are no formulae of queue management."""
+        known = ("red", *aqm.FLUID) if fidelity == "fluid" else ()
+        if unknown := sorted({*self._managers} - {*known}):
+            supported = ", ".join(["drop-tail queues", *known])
+            return f"the {fidelity} model does not support {unknown[0]} on a path; it supports {supported}"
+        for field in filter(None, map(unlike_fluid, every_hop(self.routes))):
+            return f"the {fidelity} model does not support {field} of a hop"
+        if run.transport.datagrams:
+            return ""
+        if run.transport.protocol == "vegas":
+            return "with queue management on a path, the fluid of vegas is 12 % above packets in the mean"
+        return run.transport.unknown_to_fluid((*FLUID_TCPS, "linux"), "the fluid model of a managed path")
+
+    @property
+    def _managers(self) -> list[str]:
+        """Names of the AQM algorithms of the hops, each once."""
+        every = (record for hop in every_hop(self.routes) for record in (hop, hop.reverse))
+        return list(dict.fromkeys(record.aqm or "red" for record in every if record.decides))
+
+    def population(self, run: Run) -> tuple[str, str]:
+        """Return network and protocol in the data of measured bias: paths and their AQM, where FQ-CoDel of
+        one flow is CoDel."""
+        names = dict.fromkeys("codel" if name == "fq_codel" else name for name in self._managers)
+        return " ".join(["paths", *names]), run.transport.kind
 
     def formula(self, run: Run, rows: Any) -> Named:
         """Raise InputError, because there is no formula; see `unknown`."""

@@ -14,7 +14,7 @@ from netcarlo.kernels.shared.layout import (
     FlowOut,
     SharedRows,
 )
-from netcarlo.networks import link_events, phrases
+from netcarlo.networks import aqm, link_events, phrases
 from netcarlo.networks.classes import Class
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Named, Network, Speed
@@ -151,7 +151,8 @@ class SharedNetwork(SharedSpec, Network):
         any flows."""
         found, arrivals = list(self.kinds(run.transport).values()), bool(self.classes)
         if fluid:
-            return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
+            delays = bool(self.asks_for_delays)
+            return Address("shared", "mixed", fluid=True, aqm=bool(self.aqm), delays=delays)
         links: dict[str, Any] = {
             "aqm": bool(self.aqm) or self.counts_bytes(run),
             "varying": bool(self.varying_fields or self.failures),
@@ -179,10 +180,10 @@ class SharedNetwork(SharedSpec, Network):
         if "linux_bbr" in found and len(found) > 1:
             beside = "beside other TCPs: their shares would be wrong by half"
             return f"the {fidelity} model does not support linux_bbr {beside}"
-        if self.aqm:
-            return (
-                f"the {fidelity} model does not support {self.aqm[0]}; it supports drop-tail queues and red"
-            )
+        without = [name for name in self.aqm if fidelity != "fluid" or name not in aqm.FLUID]
+        if without:
+            known = ", ".join(["drop-tail queues", "red", *(aqm.FLUID if fidelity == "fluid" else ())])
+            return f"the {fidelity} model does not support {without[0]}; it supports {known}"
         if self.unlike_fluid:
             return f"the {fidelity} model does not support {self.unlike_fluid[0].rsplit('.', 1)[1]} of a link"
         if self.failures:
@@ -200,8 +201,9 @@ class SharedNetwork(SharedSpec, Network):
         return formula.formula(rows)
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Return network and protocol in the data of measured bias: dumbbells or graphs, by TCP."""
-        network = "dumbbells" if self.dumbbell is not None else "graphs"
+        """Return network and protocol in the data of measured bias: dumbbells or graphs and their AQM, by
+        TCP."""
+        network = " ".join(["dumbbells" if self.dumbbell is not None else "graphs", *self.aqm])
         found = self.kinds(run.transport)
         streams = any(flow.udp is not None for _, flow in self.each_flow())
         return network, "mixed" if streams or len(found) != 1 else next(iter(found))

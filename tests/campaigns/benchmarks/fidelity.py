@@ -52,6 +52,14 @@ LINUX: dict[str, dict[str, Any]] = {
 }
 """Today's Linux, over paths, shared links and 802.11."""
 
+OF_NS2 = {name: TCPS[name] for name in ("newreno", "sack")}
+"""Senders of ns-2 on networks with AQM."""
+
+AQM = ("codel",)
+"""Active queue management of the bottleneck."""
+MANAGED = {"dumbbells": "shared.dumbbell.queue"}
+"""Networks with AQM, and the field that configures it."""
+
 SCTP: dict[str, Any] = {
     "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
 }
@@ -112,6 +120,11 @@ def populations() -> Iterator[Population]:
         for protocol, values in {**TCPS, **LINUX}.items():
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
+    for queue in AQM:
+        for network, field in MANAGED.items():
+            managed = named[network].with_values({field: queue})
+            for protocol, values in {**OF_NS2, **LINUX}.items():
+                yield Population(f"{network} {queue}", protocol, managed.with_values(values))
     for network in ("paths", "outages"):
         udp = {"transport": {"protocol": "udp", "rate": UDP_RATES, "payload": PAYLOADS}}
         yield Population(network, "udp", named[network].with_values(udp))
@@ -192,6 +205,7 @@ TABLES = (
         }
         for networks in (("cells", "meshes"), ("EDCA cells",))
     ),
+    *({f"{network}, {queue}": (f"{network} {queue}", "fluid") for network in MANAGED} for queue in AQM),
     {"walking": ("adhoc", "fluid"), "static": ("adhoc static", "fluid")},
 )
 """Columns of the tables: network and fidelity."""
@@ -238,10 +252,11 @@ def of_transport(values: dict[str, Any]) -> dict[str, Any]:
 
 def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
     """The bias of the goodput of cheap fidelities, over so many networks."""
-    if scenario.shared is not None and scenario.transport.protocol not in ("sctp", "linux"):
+    address = scenario.network.address(scenario, fluid=False)
+    if address.family == "shared" and scenario.transport.protocol not in ("sctp", "linux"):
         # One kernel for all TCPs, for the sake of a compiler's time.
         rows, drawn = build(scenario, replications=networks)
-        integers = launch.run(models.model("shared_mixed"), rows)
+        integers = launch.run(models.at(address._replace(sender="mixed", control="")), rows)
         truth = outcomes(scenario.network, integers, rows, drawn).frame["goodput_bps"]
     else:
         truth = simulate(scenario, replications=networks).frame["goodput_bps"]
@@ -347,7 +362,7 @@ def main() -> None:
     if what == "bias":
         print("fidelity,network,protocol", *fidelity.Bias._fields, sep=",")
         for network, protocol, scenario in populations():
-            if only and not {network.split()[0], protocol} & {*only}:
+            if only and not {network.split()[0], network, protocol} & {*only}:
                 continue
             cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
             for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():

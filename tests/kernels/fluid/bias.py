@@ -141,6 +141,11 @@ def dumbbells() -> Iterator[tuple[str, Case]]:
             "dumbbell": {**link, "queue": 60, "red": {**red, "mark": True}},
             "flows": [{"count": 6, "each": {"ecn": True}}],
         },
+        "CoDel": {"dumbbell": {**link, "queue": "codel"}, "flows": [{"count": 6}]},
+        "FQ-CoDel with ECN": {
+            "dumbbell": {**link, "queue": "fq_codel"},
+            "flows": [{"count": 3, "each": {"ecn": True}}, {"count": 2}, bursts],
+        },
         "bursts of UDP": {"dumbbell": link, "flows": [{"count": 2}, bursts]},
         "parking lot": {
             "parking_lot": {"links": 3, "each": link},
@@ -249,7 +254,8 @@ def simulate(name: str, *, fluid: bool) -> dict[str, int]:
     family = name.partition(",")[0]
     model = models.at(scenario.network.address(scenario, fluid=fluid))
     if family == "shared" and not fluid:
-        model = models.model("shared_mixed_linux" if "linux" in name else "shared_mixed")
+        kinds = "shared_mixed_linux" if "linux" in name else "shared_mixed"
+        model = models.model(f"{kinds}_aqm" if model.address.aqm else kinds)
     plain = fluid and family != "shared"
     out = run_as_python(model, rows) if plain else launch.run(model, rows)
     if family == "shared":
