@@ -50,15 +50,16 @@ def calibrate(
         name: metric for name, metric in metrics_of(study, code.load(study)).items()
         if not isinstance(metric, Derived)
     }  # fmt: skip
+    folds = _folds(declared, numbers)
     runner = CandidateRunner(
         study, grid, declared,
         metrics=metrics, numbers=numbers, target=target, threads=threads, progress=meter.add,
+        searches=1 + len(folds),
     )  # fmt: skip
     noise = Noise(declared, numbers)
     search = Search(runner, noise, grid, declared.effort, declared.seed, declared.rise)
     runner.prepare()
     acts = _influence(search)
-    folds = _folds(declared, numbers)
     meter.expect(search, acts, [~left_out for _, _, left_out in folds])
 
     everything = np.ones(len(numbers), bool)

@@ -76,7 +76,9 @@ class CandidateRunner:
         target: str = "auto",
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
+        searches: int = 1,
     ) -> None:
+        """Choose the target for so many `searches`, each of which has the declared effort."""
         self.numbers = list(numbers)
         self.cells: list[dict[str, Value]] = []
         self._needs: dict[int, list[str]] = {}
@@ -86,10 +88,13 @@ class CandidateRunner:
         self.packets = 0
         self._grid = grid
         self._metrics = metrics
-        self._target = resolve_target(target)
         self._threads = threads
         self._progress = progress or (lambda runs: None)
         self._scenarios = [study.scenario(one, seed=0, fields=declared.trial) for one in self.cells]
+        effort, rounds = declared.effort, searches * (declared.effort.generations + 1)
+        runs = effort.population * len(declared.parameters) * effort.replications * rounds
+        work = [(scenario, float(runs)) for scenario in self._scenarios]
+        self._target = resolve_target(target, work, threads=threads, launches=rounds)
         self._cells = [
             Cell(conditions, scenario, np.zeros((0, 0), np.int64))
             for conditions, scenario in zip(self.cells, self._scenarios, strict=True)

@@ -46,21 +46,27 @@ class Forecast(NamedTuple):
         return f"runs on the processor: {cpu}, the GPU {gpu} (--target cuda selects it)"
 
 
-def forecast(work: Iterable[tuple[Scenario, float]], threads: int) -> Forecast:
-    """Return the forecast for numbers of replications of scenarios on `threads` cores or one GPU."""
-    cpu_s, launch_s, models = 0.0, 0.0, dict[Any, float]()
+def forecast(work: Iterable[tuple[Scenario, float]], threads: int, *, launches: float = 1) -> Forecast:
+    """Return the forecast for numbers of replications of scenarios on `threads` cores or one GPU.
+
+    Rows of a model share a launch. `launches` is the number of launches that wait for each other, because the
+    results of one decide what the next simulates.
+    """
+    total, longest, assembly = dict[Any, float](), dict[Any, float](), dict[Any, float]()
+    cpu_s = 0.0
     for scenario, replications in work:
         if scenario.fidelity == "formula" or not replications:
             continue
-        model = model_of(scenario)
-        speed, linux = scenario.network.speed, "linux" in (model.address.sender, model.address.control)
-        models[model] = speed.assembly
-        packets = workload.forecast(scenario, 1).packets
+        model, speed = model_of(scenario), scenario.network.speed
+        linux = "linux" in (model.address.sender, model.address.control)
+        packets, assembly[model] = workload.forecast(scenario, 1).packets, speed.assembly
         cpu_s += packets * replications / (threads * speed.core * (LINUX_CORE if linux else 1.0))
-        row_s = packets * AT_ONCE / (speed.gpu * (LINUX_GPU if linux else 1.0))
-        launch_s += row_s * max(1.0, replications / AT_ONCE)
-    cpu, cuda = compile_s(models)
-    return Forecast(cpu_s + cpu, START_S + launch_s + cuda if models else 0.0, cuda)
+        row_s = packets / (speed.gpu * (LINUX_GPU if linux else 1.0))
+        total[model] = total.get(model, 0.0) + row_s * replications
+        longest[model] = max(longest.get(model, 0.0), row_s)
+    launch_s = sum(max(total[model], launches * longest[model] * AT_ONCE) for model in total)
+    cpu, cuda = compile_s(assembly)
+    return Forecast(cpu_s + cpu, START_S + launch_s + cuda if total else 0.0, cuda)
 
 
 def compile_s(models: Mapping[Any, float]) -> tuple[float, float]:

@@ -14,13 +14,17 @@ TARGETS = ("auto", "cpu", "cuda")
 
 
 def resolve_target(
-    target: str, work: Iterable[tuple["Scenario", float]] = (), *, threads: int | None = None
+    target: str,
+    work: Iterable[tuple["Scenario", float]] = (),
+    *,
+    threads: int | None = None,
+    launches: float = 1,
 ) -> str:
     """Return `cpu` or `cuda`. Raises InputError.
 
     `auto` becomes cuda if a device is available, and simulates `work` (scenarios and their numbers of
-    replications), if given, sooner than `threads` of the CPU (default: one per core). A note then states the
-    choice.
+    replications), if given, sooner than `threads` of the CPU (default: one per core), in `launches` that wait
+    for each other. A note then states the choice.
     """
     if target not in TARGETS:
         raise InputError(f"target = '{target}' is unknown; expected {', '.join(TARGETS)}")
@@ -38,6 +42,6 @@ def resolve_target(
     from netcarlo.kernels.runtime.threads import cores
     from netcarlo.simulation import target_choice
 
-    found = target_choice.forecast(work, threads or cores())
+    found = target_choice.forecast(work, threads or cores(), launches=launches)
     warnings.warn(found.reason, Note, stacklevel=2)
     return found.target

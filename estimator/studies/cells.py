@@ -221,12 +221,18 @@ def simulate_cells(
     `large` is as in `estimate`. Raises InputError.
     """
     cells = [(cell, cell.make()) for cell in planned(study, seed)]
-    jobs = [Job(scenario, 0, min(replications, cell.most or replications)) for cell, scenario in cells]
+    jobs = [Job(scenario, 0, cell.replications(replications)) for cell, scenario in cells]
     results = simulate_all(jobs, target=target, progress=progress, large=large)
     return [
         Cell(cell.conditions, scenario, result.integers, cell.variation, result.frame)
         for (cell, scenario), result in zip(cells, results, strict=True)
     ]
+
+
+def work(study: Study, *, replications: int, seed: int) -> Iterator[tuple[Scenario, float]]:
+    """Yield the scenario of each cell that `simulate_cells` simulates, and its number of replications."""
+    for cell in planned(study, seed):
+        yield cell.make(), cell.replications(replications)
 
 
 def scenarios(study: Study) -> list[Scenario]:
@@ -245,6 +251,10 @@ class Planned(NamedTuple):
     """Function that returns the scenario. Raises InputError."""
     most: int
     """Maximum number of replications; 0 for no limit."""
+
+    def replications(self, wanted: int) -> int:
+        """Return the number of replications where `wanted` are requested."""
+        return min(wanted, self.most or wanted)
 
 
 def planned(study: Study, seed: int) -> Iterator[Planned]:

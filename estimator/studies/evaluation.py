@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from netcarlo.simulation.progress import Progress
 from netcarlo.simulation.targets import resolve_target
 from netcarlo.studies import code, judgement
-from netcarlo.studies.cells import Cells, simulate_cells
+from netcarlo.studies.cells import Cells, simulate_cells, work
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Check, Compared, check, compare
 from netcarlo.studies.maps import Map
@@ -63,7 +63,7 @@ def evaluate(
     """
     replications = replications or study.description.replications
     seed = study.description.seed if seed is None else seed
-    target = resolve_target(target)
+    target = resolve_target(target, work(study, replications=replications, seed=seed))
     study.published  # noqa: B018  # raises InputError before the simulation
     own = code.load(study)
     metrics, summaries = metrics_of(study, own), summaries_of(study, own)

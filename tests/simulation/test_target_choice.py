@@ -8,6 +8,7 @@ from netcarlo.errors import InputError
 from netcarlo.estimation.estimate import estimate
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device, modules
+from netcarlo.planning import plan
 from netcarlo.scenario import Scenario, scenario_of
 from netcarlo.schema.notes import Note
 from netcarlo.simulation.target_choice import Forecast, forecast
@@ -52,6 +53,24 @@ def test_compilation_counts_where_it_is_needed(gpu: set[str]) -> None:
     assert forecast(work, 4).compile_cuda_s > 0
     gpu.discard("cpu")
     assert forecast(work, 4).cpu_s > forecast(work, 4).compile_cuda_s / scenario().network.speed.assembly
+
+
+def test_launches_that_wait_for_each_other_are_for_the_processor(gpu: set[str]) -> None:
+    work = [(scenario(), 1000.0)] * 100
+    assert forecast(work, 4).target == forecast([(scenario(), 100_000.0)], 4).target == "cuda"
+    assert forecast(work, 4, launches=1000).target == "cpu"
+
+
+def test_a_plan_beside_a_gpu_runs_on_the_processor(gpu: set[str]) -> None:
+    hops = [{"rate": "1 Mbit/s", "delay": "10 ms", "loss": "1 %"}]
+    asked = {
+        "scenario": {"duration": "1 s", "transport": {"protocol": "newreno"}, "hops": hops},
+        "quantity": {"name": "rate", "field": "hops.0.rate", "values": ["1 Mbit/s", "2 Mbit/s"]},
+        "find": "smallest",
+        "requirements": {"it": {"goal": "goodput_bps >= 1 bit/s", "probability": "50 %"}},
+    }
+    with pytest.warns(Note, match="runs on the processor"):
+        assert plan(asked).provenance["target"] == "cpu"
 
 
 def test_models_are_compiled_once(gpu: set[str]) -> None:

@@ -74,11 +74,14 @@ class Simulator:
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
         journal: Journal | None = None,
+        rows: float = 0,
+        launches: float = 1,
     ) -> None:
+        """Choose the target for about `rows` simulated runs in `launches` that wait for each other."""
         self.scenario = scenario
         self.free = list(free)
         self.rows = 0
-        self._target = resolve_target(target)
+        self._target = resolve_target(target, [(scenario, rows)], threads=threads, launches=launches)
         self._threads = threads
         self._progress = progress or (lambda rows: None)
         self._tcp = "retransmitted" in measurable.outcomes(scenario)

@@ -104,16 +104,17 @@ class Fit:
         self.chains = max(round(CHAINS * effort), 2 * 48)
         self.waves = WAVES
         self.rng = np.random.default_rng(seed)
+        spans = len(measured.spans(runs))
+        launches = 1 + SEARCH_WAVES + self.waves
+        self._total = spans * (len(measured.EDGES) - 1) * (self.first + self.each * (launches - 1))
         self.simulator = Simulator(
             scenario, free, target=target, threads=threads, progress=self._count if progress else None,
-            journal=journal,
+            journal=journal, rows=self._total, launches=spans * launches,
         )  # fmt: skip
         self._progress = progress
         self._done = 0
         self.pool: Pool | None = None
         self.simulated = 0
-        each = len(measured.spans(runs)) * (len(measured.EDGES) - 1)
-        self._total = each * (self.first + self.each * (SEARCH_WAVES + self.waves))
 
     def _count(self, rows: int) -> None:
         assert self._progress is not None
