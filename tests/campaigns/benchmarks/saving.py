@@ -1,6 +1,6 @@
 """Coverage of estimates with control variates, and packets per answer: the tables of docs/results/saving.md.
 
-    python -m tests.campaigns saving coverage [REPETITIONS]
+    python -m tests.campaigns saving coverage [REPETITIONS [METHOD ...]]
     python -m tests.campaigns saving questions [NAME ...]
 
 `coverage` repeats estimates of artificial outcomes whose mean is known. Exit 1 if a method covers the mean in
@@ -91,7 +91,8 @@ PROBLEMS = (
 )  # fmt: skip
 
 METHODS: dict[str, tuple[str, ...]] = {
-    "plain": (), "inputs": (INPUTS,), "fluid": ("fluid",), "fluid, inputs": ("fluid", INPUTS),
+    "plain": (), "formula": ("formula",), "inputs": (INPUTS,), "formula, inputs": ("formula", INPUTS),
+    "fluid": ("fluid",), "fluid, inputs": ("fluid", INPUTS),
     "formula, fluid, inputs": ("formula", "fluid", INPUTS),
 }  # fmt: skip
 """Control variates by method. The artificial fluid is near the formula. With a fluid there are at most 8
@@ -151,12 +152,13 @@ def least(estimates: int) -> float:
     return 0.95 - 2 * math.sqrt(0.05 * 0.95 / estimates)
 
 
-def coverage(repetitions: int, sizes: Sequence[int] = ()) -> bool:
+def coverage(repetitions: int, sizes: Sequence[int] = (), methods: Sequence[str] = ()) -> bool:
     """Print the coverage of each method. Return False if one covers too seldom."""
     print("| control variates | replications |", " | ".join(p.name for p in PROBLEMS), "| all |")
     print("|" + "---|" * (len(PROBLEMS) + 3))
     good = True
-    for name, controls in METHODS.items():
+    for name in methods or METHODS:
+        controls = METHODS[name]
         for size in sizes or SIZES:
             shares, cells = [], []
             for k, problem in enumerate(PROBLEMS):
@@ -284,10 +286,12 @@ def main() -> int:
     """Print the tables. Return 1 if a method covers too seldom."""
     arguments = parser(__doc__)
     arguments.add_argument("what", choices=("coverage", "questions"))
-    arguments.add_argument("rest", nargs="*", help="repetitions, or names of questions")
+    arguments.add_argument("rest", nargs="*", help="repetitions and methods, or names of questions")
     given = arguments.parse_args()
     if given.what == "coverage":
         repetitions = int(given.rest[0]) if given.rest else REPETITIONS
-        return 0 if all([coverage(repetitions), goals(repetitions)]) else 1
+        methods = given.rest[1:]
+        good = [coverage(repetitions, methods=methods), bool(methods) or goals(repetitions)]
+        return 0 if all(good) else 1
     questions(given.rest)
     return 0
