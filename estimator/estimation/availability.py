@@ -23,7 +23,6 @@ from netcarlo.scenario import Scenario, ScenarioLike, scenario_of
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.output import captioned
-from netcarlo.schema.quantity import bounds
 from netcarlo.schema.units import YEAR
 from netcarlo.simulation import measurable
 from netcarlo.simulation.launches import Job
@@ -117,7 +116,7 @@ def availability(
     if any(goal.relative for goal in parsed):
         raise InputError("a goal relative to the baseline is supported only in sweeps; write a value")
     measurable.check([goal.outcome for goal in parsed], given)
-    year = Year(given.network.rare_outages(), bounds(given.duration)[1] + given.network.before_s)
+    year = Year.of(given)
     strata, least = Strata([state.share for state in year.states]), given.replications
     total, most = least * len(year.states), 2 * least * len(year.states)
     target, tell = resolve_target(target, [(given, most)], threads=threads), reporter(progress)
@@ -158,15 +157,9 @@ def _jobs(scenario: Scenario, year: Year, done: Ints, more: Ints) -> list[tuple[
         if state.parts is None:
             drawn = year.drawn(after, scenario.seed)[before:]
         for parts, count in sorted(Counter(drawn).items()):
-            found.append((k, Job(_in_parts(scenario, year, parts), at, count)))
+            found.append((k, Job(year.scenario(scenario, parts), at, count)))
             at += count
     return found
-
-
-def _in_parts(scenario: Scenario, year: Year, parts: Sequence[str]) -> Scenario:
-    """Return the scenario in which each hop or cable is in one part of the year."""
-    fields = {f"{each.field}.during": part for each, part in zip(year.rare, parts, strict=True)}
-    return scenario.with_values(fields)
 
 
 def _table(year: Year, strata: Strata, ends: tuple[Floats, Floats]) -> pd.DataFrame:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.networks.rare import PARTS, Rare
+from netcarlo.scenario import Scenario
+from netcarlo.schema.quantity import bounds
 
 UP = PARTS[0]
 ALL_UP, SEVERAL = "all up", "several at once"
@@ -40,6 +42,18 @@ class Year:
         self.states = [*self._singles()]
         if len(rare) > 1:
             self.states.append(State(SEVERAL, float(self._others[0][2]), None))
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> "Year":
+        """Return the year of a scenario whose cables that fail on their own have records of their own
+        (`Network.one_by_one`)."""
+        network = scenario.network
+        return cls(network.rare_outages(), bounds(scenario.duration)[1] + network.before_s)
+
+    def scenario(self, scenario: Scenario, parts: Sequence[str]) -> Scenario:
+        """Return the scenario in which each hop or cable is in one part of the year."""
+        fields = {f"{each.field}.during": part for each, part in zip(self.rare, parts, strict=True)}
+        return scenario.with_values(fields)
 
     def _singles(self) -> list[State]:
         up = np.array([shares[UP] for shares in self._shares])

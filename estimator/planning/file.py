@@ -20,6 +20,7 @@ from netcarlo.planning.values import MAX_VALUES, QuantitySpec, Values, limits, s
 from netcarlo.scenario import Scenario, check_outside, within_scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, trusted, units
+from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.document import Document, Location
 from netcarlo.schema.names import (
     SCENARIO,
@@ -200,6 +201,10 @@ class Plan:
         with faults:
             self.requirements = self._required(spec)
             self._check_replications()
+        if self.of_year and spec.resources:
+            with faults, self._at("resources"):
+                remedy = "remove resources, or make one of them the quantity across"
+                raise InputError(f"not supported with outages of years, which divide the year; {remedy}")
         resources = []
         for item in spec.resources.items():
             with faults, self._at("resources"):
@@ -281,6 +286,15 @@ class Plan:
     def outcomes(self) -> list[str]:
         """Outcomes that the requirements use."""
         return sorted({name for requirement in self.requirements for name in requirement.outcomes})
+
+    @cached_property
+    def of_year(self) -> bool:
+        """True if probabilities are shares of the year, because outages are rarer than a run; see `year`."""
+        network = self.base.network
+        rare = network.rare_outages()
+        at_random = bool(rare) and all(each.outages.during is None for each in rare)
+        fixed = not isinstance(self.base.duration, Distribution)
+        return at_random and fixed and not network.no_availability
 
     @cached_property
     def left_out(self) -> list[cautions.HiddenLoss]:

@@ -20,6 +20,7 @@ from netcarlo.planning.file import Plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
+from netcarlo.scenario import Scenario
 
 FIRST_REPLICATIONS = 32
 """Number of replications at a value before the first test."""
@@ -81,7 +82,9 @@ class Ledger:
         """Replicate value `i` up to `n` replications in total, and test its requirements."""
         if n <= self.replications.get(i, 0):
             return
-        successes = [r.held(values).sum() for r, values in self._measured(i, n)]
+        value = self.plan.values[i]
+        measured = self._measured(self.plan.scenario(value), value, n)
+        successes = [r.held(values).sum() for r, values in measured]
         self.replications[i] = n  # after the simulation, because it may be interrupted
         if self.verdicts.get(i, OPEN) == OPEN:
             self.verdicts[i] = self._verdict(np.array(successes, np.float64), n)
@@ -93,7 +96,11 @@ class Ledger:
         """
         if not places:
             return []
-        measured = [self._measured(i, self.replications[i]) for i in places]
+        values = [self.plan.values[i] for i in places]
+        measured = [
+            self._measured(self.plan.scenario(value), value, self.replications[i])
+            for i, value in zip(places, values, strict=True)
+        ]
         held = np.array([[r.held(values).sum() for r, values in one] for one in measured], np.float64)
         trials = np.array([[self.replications[i]] for i in places], np.float64)
         low = evidence.lower(held, trials, self.band_level)
@@ -111,9 +118,14 @@ class Ledger:
             points.append(Point(self.plan.values[i], self.replications[i], verdict, shares))
         return points
 
-    def _measured(self, i: int, n: int) -> list[tuple[Requirement, Floats]]:
-        value = self.plan.values[i]
-        outcomes = self.runner.of(self.plan.scenario(value), n)
+    def mean(self, i: int, outcome: str) -> float:
+        """Return the mean of an outcome at value `i`, which has replications."""
+        runs = self.runner.of(self.plan.scenario(self.plan.values[i]), self.replications[i])
+        return float(np.mean(runs[outcome]))
+
+    def _measured(self, scenario: Scenario, value: float, n: int) -> list[tuple[Requirement, Floats]]:
+        """Return the measure of each requirement in the first `n` replications of a scenario, [n]."""
+        outcomes = self.runner.of(scenario, n)
         return [(r, r.measured(outcomes, value)) for r in self.plan.requirements]
 
     def _verdict(self, successes: Floats, n: int) -> int:

@@ -58,12 +58,19 @@ class Requirement:
         """Return True for each replication in which the comparison holds; NaN never does."""
         return np.asarray(_COMPARE[self.comparison](measured, self.bound))
 
-    def quantile(self, measured: Floats) -> float:
-        """Return the value that the measure reaches with the required probability, in these replications."""
+    def quantile(self, measured: Floats, weights: Floats | None = None) -> float:
+        """Return the value that the measure reaches with the required probability, in these replications.
+
+        `weights` are their probabilities; by default they are equal.
+        """
         sign = 1.0 if self.at_least else -1.0
-        worst_first = np.sort(np.where(np.isnan(measured), -np.inf, sign * measured))
-        at = int((1 - self.probability) * len(worst_first) + 1e-9)
-        return sign * float(worst_first[min(at, len(worst_first) - 1)])
+        signed = np.where(np.isnan(measured), -np.inf, sign * measured)
+        if weights is None:
+            at = int((1 - self.probability) * len(signed) + 1e-9)
+            return sign * float(np.sort(signed)[min(at, len(signed) - 1)])
+        worst_first = np.argsort(signed, kind="stable")
+        at = int(np.searchsorted(np.cumsum(weights[worst_first]), 1 - self.probability, "right"))
+        return sign * float(signed[worst_first[min(at, len(signed) - 1)]])
 
     def margin(self, quantile: float) -> float:
         """Return the distance of a quantile from the bound; negative if the requirement fails."""

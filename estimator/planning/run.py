@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from netcarlo.planning.file import Asked, Plan, as_plan
 from netcarlo.planning.ledger import FIRST_REPLICATIONS, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
+from netcarlo.planning.year import YearLedger
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, fidelity, validated
@@ -267,7 +268,7 @@ class Search:
     def __init__(self, asked: Plan, runner: ReplicationRunner) -> None:
         """Prepare the search without simulating."""
         self.asked, self.runner = asked, runner
-        self.ledger = Ledger(asked, runner)
+        self.ledger = (YearLedger if asked.of_year else Ledger)(asked, runner)
         self.bracket = Bracket(-1, len(asked.values))
         self.gains: list[thresholds.Gain] = []
         self._begun = time.monotonic(), runner.used, runner.simulated
@@ -288,7 +289,7 @@ class Search:
 
     def remaining(self) -> int:
         """Return the approximate number of remaining replications."""
-        return _remaining(self.asked, self.bracket, self.ledger)
+        return _remaining(self.asked, self.bracket, self.ledger.replications)
 
     def answer(self, target: str, stopped: str = "") -> Answer:
         """Return the answer so far; at least one value must have replications."""
@@ -340,10 +341,8 @@ class Search:
         if place < 0:
             return []
         value = self.asked.values[place]
-        runs = self.runner.of(self.asked.scenario(value), self.ledger.replications[place])
-        return [
-            Loss(self.asked, about, value, float(np.mean(runs[about.loss]))) for about in self.asked.left_out
-        ]
+        means = {about: self.ledger.mean(place, about.loss) for about in self.asked.left_out}
+        return [Loss(self.asked, about, value, mean) for about, mean in means.items()]
 
 
 @checked
@@ -386,7 +385,10 @@ def answers(
 
     If `Stopped` is raised, return the answers so far; the last one has the reason.
     """
-    target, searches, found = resolve_target(target), list[Search](), list[Answer]()
+    work = [(one.base, _remaining(one, Bracket(-1, len(one.values)), {})) for one in plans]
+    launches = sum(n for _, n in work) / FIRST_REPLICATIONS
+    target = resolve_target(target, work, threads=threads, launches=launches)
+    searches, found = list[Search](), list[Answer]()
     tell = _progress_callback(progress)
 
     def report(done: int) -> None:
@@ -421,11 +423,11 @@ def _progress_callback(progress: Progress | None) -> Callable[[State], object] |
     return (lambda state: line(state.replications, state.forecast)) if line else None
 
 
-def _remaining(asked: Plan, bracket: Bracket, ledger: Ledger) -> int:
-    """Return the approximate number of remaining replications of a search."""
-    looked = list(ledger.replications.values()) or [FIRST_CAP]
-    values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(ledger.replications))
-    curve = len([i for i in _spread(len(asked.values)) if i not in ledger.replications])
+def _remaining(asked: Plan, bracket: Bracket, done: Mapping[int, int]) -> int:
+    """Return the approximate number of remaining replications of a search; `done` has those by value."""
+    looked = list(done.values()) or [FIRST_CAP]
+    values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(done))
+    curve = len([i for i in _spread(len(asked.values)) if i not in done])
     resources = 3 * len(asked.resources) * min(thresholds.REPLICATIONS, asked.max_replications)
     mean = max(int(np.mean(looked)), FIRST_CAP)
     return values * mean + curve * FIRST_REPLICATIONS + resources

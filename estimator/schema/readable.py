@@ -100,3 +100,11 @@ def listed(texts: list[str]) -> str:
     """Return texts as a list: `one`, `one and two`, `one, two and three`."""
     *others, last = texts
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def with_nines(share: float) -> str:
+    """Return a share in percent with two digits of what is missing to 100 %: `99.952`."""
+    missing = 1 - share
+    places = 0 if missing <= 0 else max(0, min(7, 1 - math.floor(math.log10(100 * missing))))
+    text = f"{100 * share:.{places}f}" if missing > 1e-9 else "100"
+    return text if missing < 0.5 else f"{100 * share:.3g}"

@@ -4,6 +4,7 @@ import math
 
 from netcarlo.estimation.availability import Availability
 from netcarlo.schema.readable import listed, quantity, trimmed
+from netcarlo.schema.readable import with_nines as percent
 from netcarlo.schema.units import YEAR
 
 _UNITS = ((2 * 86400.0, 86400.0, "days"), (3600.0, 3600.0, "h"), (60.0, 60.0, "min"), (0.0, 1.0, "s"))
@@ -90,14 +91,6 @@ def spent(found: Availability) -> str:
     if plain_ > 1.5 * found.replications and math.isfinite(plain_):
         text += f"; as precise as {float(f'{plain_:.2g}'):,.0f} at random moments of the year"
     return text
-
-
-def percent(share: float) -> str:
-    """Return a share in percent with two digits of what is missing to 100 %: `99.952`."""
-    missing = 1 - share
-    places = 0 if missing <= 0 else max(0, min(7, 1 - math.floor(math.log10(100 * missing))))
-    text = f"{100 * share:.{places}f}" if missing > 1e-9 else "100"
-    return text if missing < 0.5 else f"{100 * share:.3g}"
 
 
 def time(seconds: float) -> str:

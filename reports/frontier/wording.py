@@ -88,6 +88,8 @@ def explanation(found: Frontier) -> str:
         at = f"{len(found.answers)} of {n} values of {title(found)}"
         tried = f"{found.cost['values']} of {scales.count(found.cost['of_values'])} designs were tried"
         text += f" The plan was stopped ({found.stopped}) at {at}: {tried}."
+    if plan.of_year:
+        text += f" {wording.OF_YEAR}"
     if found.answer is not None and (lost := wording.losses(found.answer)):
         text += f" {lost}"
     return text

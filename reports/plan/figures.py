@@ -77,19 +77,25 @@ def curve(found: Answer) -> Plot:
                 "line": {"color": colour, "width": 2},
                 "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
                 "customdata": [
-                    [wording.value(plan, p.value), wording.band(s.low, s.high), p.replications,
-                     VERDICTS[p.verdict]]
+                    [
+                        wording.value(plan, p.value),
+                        wording.band(plan, s.low, s.high),
+                        p.replications,
+                        VERDICTS[p.verdict],
+                        wording.seen(plan, s.probability),
+                    ]
                     for p, s in zip(found.curve, shares, strict=True)
                 ],
-                "hovertemplate": "%{customdata[0]} %{customdata[3]}: %{y:.1f} % %{customdata[1]}, "
+                "hovertemplate": "%{customdata[0]} %{customdata[3]}: %{customdata[4]} %{customdata[1]}, "
                 f"%{{customdata[2]}} replications<extra>{requirement.name}</extra>",
             }
         )
         data.append(_level(x, 100 * requirement.probability, colour, f"asked of {requirement.name}"))
     zones = _zones(plan, (found.holds, found.fails), scale)
     figure = plot(
-        data, x=_title(plan, scale), y="probability [%]", shapes=zones,
-        xaxis=_quantity_axis(plan, scale), yaxis={"range": [-3, 103]},
+        data, x=_title(plan, scale), shapes=zones, xaxis=_quantity_axis(plan, scale),
+        y="share of the year [%]" if plan.of_year else "probability [%]",
+        yaxis={} if plan.of_year else {"range": [-3, 103]},  # a year has nines: 0 to 100 % would hide them
     )  # fmt: skip
     figure["layout"]["legend"] |= {"traceorder": "normal", "y": 1.06}  # above the words of the zones
     return _with_words(figure, plan, (found.holds, found.fails), scale)

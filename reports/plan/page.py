@@ -78,7 +78,10 @@ def _points(found: Answer) -> list[dict[str, Any]]:
             "replications": scales.count(point.replications),
             **_badge(found, point),
             "shares": [
-                {"seen": wording.percent(s.probability), "band": wording.band(s.low, s.high)}
+                {
+                    "seen": wording.seen(found.plan, s.probability),
+                    "band": wording.band(found.plan, s.low, s.high),
+                }
                 for s in point.shares
             ],
         }

@@ -17,7 +17,7 @@ from netcarlo.reports.parts.wording import capital
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.names import full_names
-from netcarlo.schema.readable import FRACTION, MINUS
+from netcarlo.schema.readable import FRACTION, MINUS, with_nines
 from netcarlo.simulation import fidelity
 
 Row = dict[str, str]
@@ -131,9 +131,15 @@ def explanation(found: Answer) -> str:
     asked = [name for requirement in plan.requirements for name in requirement.outcomes]
     if (bias := fidelity.sentence(plan.base, asked)) is not None:
         text += f" {capital(bias)}."
+    if plan.of_year:
+        text += f" {OF_YEAR}"
     if lost := losses(found):
         text += f" {lost}"
     return text
+
+
+OF_YEAR = "Probabilities are shares of the year."
+"""Explanation of a plan whose outages are rarer than a run."""
 
 
 def losses(found: Answer) -> str:
@@ -157,7 +163,7 @@ def requirements(found: Answer) -> list[Row]:
         row = {"requirement": requirement.name, "goal": goal(plan, k), "required": asked}
         for point in near:
             s = point.shares[k]
-            row[f"at {value(plan, point.value)}"] = f"{percent(s.probability)} {band(s.low, s.high)}"
+            row[f"at {value(plan, point.value)}"] = f"{seen(plan, s.probability)} {band(plan, s.low, s.high)}"
         row["alone"] = alone(found, requirement.name)
         rows.append(row)
     return rows
@@ -287,8 +293,15 @@ def percent(number: float) -> str:
     return f"{text} %"
 
 
-def band(low: float, high: float) -> str:
+def seen(plan: Plan, number: float) -> str:
+    """The probability of a requirement; a share of the year has its nines: `99.952 %`."""
+    return f"{with_nines(number)} %" if plan.of_year else percent(number)
+
+
+def band(plan: Plan, low: float, high: float) -> str:
     """A band in percent."""
+    if plan.of_year:
+        return f"[{with_nines(low)}, {with_nines(high)}]"
     return f"[{100 * low:.1f}, {100 * high:.1f}]"
 
 
