@@ -52,7 +52,7 @@ class Killer:
 def test_a_sweep(two_workers: Workers) -> None:
     killer = Killer(two_workers)
     there = netcarlo.sweep(SWEEP, scheduler=killer.client.cluster, target="cpu", progress=killer)
-    assert killer.killed and there.identical(netcarlo.sweep(SWEEP, target="cpu"))
+    assert killer.killed and there.equals(netcarlo.sweep(SWEEP, target="cpu"))
 
 
 def elsewhere(workers: Workers, answer: Callable[[Progress], Any]) -> Any:
