@@ -31,9 +31,9 @@ class States:
     """States of the year that are simulated."""
 
     shares: Floats
-    """Their shares of the year [K]."""
+    """Share of the year of each state [K]."""
     scenarios: tuple[Scenario, ...]
-    """Scenario in each state."""
+    """Scenario of each state."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> "States":
