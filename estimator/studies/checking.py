@@ -297,6 +297,10 @@ def _rehearse(study: Study, own: Code, cells: _Rehearsed, faults: _Faults) -> No
                 if matches(cell.conditions, figure.where) and cells.has(metric):
                     every.samples(metric, cell)
     ours, theirs = scope_of(study, own, cells), scope_of(study, own, None)
+    try:
+        judgement.filled(d.answer, ours)
+    except InputError as error:
+        faults.add(("answer",), *prefixed(error, "answer: ").lines)
     for name, stated in d.claims.items():
         try:
             judgement.claim(name, stated, ours, theirs)
@@ -328,10 +332,16 @@ def _check_outcomes(
 
 
 def _read(metric: str, study: Study, known: frozenset[str], seen: tuple[str, ...] = ()) -> Iterator[Any]:
-    """Yield the outcomes that a metric reads, with their brackets, also by way of other metrics."""
+    """Yield the outcomes that a cell must have for a metric, with their brackets, also by way of other
+    metrics.
+
+    The first argument of `known` may be missing.
+    """
+    may_miss = False
     for match in quantities.WORD.finditer(study.description.measures[metric].value):
         word, after = match["name"], match["after"] or ""
-        if word in quantities.OPERATORS or after.strip() == "(":
+        skipped, may_miss = may_miss, word == "known"
+        if skipped or word in quantities.OPERATORS or after.strip() == "(":
             continue
         if word != metric and word in study.description.measures:
             if word not in seen:

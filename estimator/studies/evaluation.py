@@ -26,6 +26,8 @@ class Evaluation:
     """Simulated cells."""
     rows: list[Compared]
     """Published numbers with their estimates."""
+    answer: str
+    """Answer of the study with its numbers; empty without one."""
     claims: list[Claim]
     """Claims in the order of their identifiers."""
     maps: list[Map]
@@ -83,6 +85,7 @@ def evaluate(
         study=study,
         cells=cells,
         rows=rows,
+        answer=judgement.filled(study.description.answer, ours),
         claims=claims,
         maps=list(own.maps(cells)),
         checks=check(study, rows, claims, cells),

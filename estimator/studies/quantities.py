@@ -277,6 +277,11 @@ def _falls(line: Any) -> Any:
     return 100 * (1 - after / before)
 
 
+def _known(a: Any, b: Any) -> Any:
+    """Return `a` where it has a value, otherwise `b`."""
+    return np.where(np.isnan(a), b, a)
+
+
 def gain(ours: Any, other: Any) -> Any:
     """Return by how much `ours` exceeds `other` in each replication [%]."""
     return 100 * (ours / other - 1)
@@ -319,11 +324,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "line": _stacked,
     "steps": _steps,
     "falls": _falls,
+    "known": _known,
     "gain": gain,
     "ratio_of_means": ratio_of_means,
     "gain_of_means": gain_of_means,
 }
 """Functions of expressions in studies: `max` to `highest` reduce a line to one value per replication."""
+
+_IN_A_CELL = ("max", "min", "known")
+"""Functions that expressions of a single cell may contain."""
 
 
 def check_syntax(text: str) -> None:
@@ -363,7 +372,7 @@ def is_derived(name: str, study: Study, known: frozenset[str] = frozenset()) -> 
                 continue
             if brackets is not None or (word in measures and depends(measures[word].value, (*inside, word))):
                 return True
-        return any(f"{name}(" in text.replace(" ", "") for name in FUNCTIONS if name not in ("max", "min"))
+        return any(f"{name}(" in text.replace(" ", "") for name in FUNCTIONS if name not in _IN_A_CELL)
 
     return name in measures and depends(measures[name].value, (name,))
 

@@ -16,7 +16,8 @@ class Measure(Record):
     are those of a flow (counted from 0), of a link, and of a class. The result is converted to `unit`, unless
     the expression contains other metrics, which have their own units already. Conditions in brackets name
     another cell: `100 * (goodput / goodput[protocol=newreno] - 1)` compares with the cell that has this
-    protocol and is otherwise the same.
+    protocol and is otherwise the same. `known(a, b)` is `a` in replications where it has a value, otherwise
+    `b`.
     """
 
     value: str

@@ -101,6 +101,8 @@ class Table(Record):
     """Conditions of the row headings, outer first."""
     columns: list[str]
     """Conditions of the column headings, outer first."""
+    cells: Where | None = None
+    """Selection of cells that are shown although nothing is published about them; by default none."""
 
 
 class Measured(Record):
@@ -350,6 +352,9 @@ class Description(Record):
     """Reference of the publication."""
     question: str
     """Question of the study."""
+    answer: str = ""
+    """Sentence at the top of the page, with numbers as in the `evidence` of a claim; by default there is
+    none."""
     replications: int = Field(ge=1)
     """Number of replications of each cell."""
     seed: int = Field(ge=0)

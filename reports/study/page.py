@@ -53,6 +53,7 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         setting=[{**part.model_dump(), "value": study.fill(part.value)} for part in description.setting],
         lines=any(figure.published for figure in description.figures),
         passed=evaluation.passed,
+        answer=evaluation.answer,
         headline=headline(evaluation),
         verdict=verdict(evaluation),
         tiles=tiles(evaluation),

@@ -1,15 +1,24 @@
 """The published numbers of a study beside ours: tables in the paper's layout, and listings of the others."""
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from netcarlo.reports.parts import wording
 from netcarlo.reports.study.verdict import match
+from netcarlo.studies.cells import Cell, estimate
+from netcarlo.studies.claims import ends
 from netcarlo.studies.comparison import Compared
 from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.selection import matches
 from netcarlo.studies.study import Table, Value
 
 Key = tuple[Value, ...]
+
+Shown = tuple[str, Mapping[str, Value], dict[str, Any] | None]
+"""Metric, conditions, and what a table shows of them."""
 
 
 def rows_of(evaluation: Evaluation, table: Table) -> list[Compared]:
@@ -27,20 +36,26 @@ def layout(evaluation: Evaluation, table: Table) -> dict[str, Any]:
     conditions = description.conditions
     rows = rows_of(evaluation, table)
     several = len(table.metrics) > 1
+    shown: list[Shown] = [
+        (row.published.metric, row.published.conditions, _cell(evaluation, row)) for row in rows
+    ]
+    if table.cells is not None:
+        shown = _of_cells(evaluation, table, shown)
+    unit = rows[0].published.unit if rows else getattr(description.metrics[table.metrics[0]], "unit", "")
 
-    def key(row: Compared, columns: list[str]) -> Key:
-        return tuple(row.published.conditions[column] for column in columns)
+    def key(at: Mapping[str, Value], columns: list[str]) -> Key:
+        return tuple(at[column] for column in columns)
 
     def texts(columns: list[str], key: Key) -> list[str]:
         return [conditions[c].show(value) for c, value in zip(columns, key, strict=True)]
 
-    columns = list(dict.fromkeys(key(row, table.columns) for row in rows))
+    columns = list(dict.fromkeys(key(at, table.columns) for _, at, _ in shown))
     if all(isinstance(value, float) for column in columns for value in column):
         columns.sort()
-    lines: dict[Key, dict[Key, Compared]] = {}
-    for row in rows:
-        head = key(row, table.rows) + ((row.published.metric,) if several else ())
-        lines.setdefault(head, {})[key(row, table.columns)] = row
+    lines: dict[Key, dict[Key, dict[str, Any] | None]] = {}
+    for metric, at, cell in shown:
+        head = key(at, table.rows) + ((metric,) if several else ())
+        lines.setdefault(head, {})[key(at, table.columns)] = cell
     heads = [texts(table.rows, head[: len(table.rows)]) for head in lines]
     if several:
         heads = [
@@ -49,14 +64,51 @@ def layout(evaluation: Evaluation, table: Table) -> dict[str, Any]:
     return {
         "name": table.table,
         "title": table.title,
-        "unit": rows[0].published.unit if rows else "",
+        "unit": unit,
         "heads": [*(conditions[column].label for column in table.rows), *([""] if several else [])],
         "columns": list(zip(*_spans([texts(table.columns, c) for c in columns]), strict=True)),
         "lines": [
-            {"heads": head, "cells": [_cell(evaluation, line.get(column)) for column in columns]}
+            {"heads": head, "cells": [line.get(column) for column in columns]}
             for head, line in zip(_spans(heads), lines.values(), strict=True)
         ],
     }
+
+
+def _of_cells(evaluation: Evaluation, table: Table, printed: list[Shown]) -> list[Shown]:
+    """Return the entries of a table with those of its cells, in the order of its headings."""
+    known = {(metric, *at.items()): cell for metric, at, cell in printed}
+    cells = evaluation.cells.all
+    ranks = {
+        name: [*condition.names, *dict.fromkeys(str(cell[name]) for cell in cells)]
+        for name, condition in evaluation.study.description.conditions.items()
+    }
+
+    def order(cell: Cell) -> list[float]:
+        values = [(name, cell.conditions[name]) for name in (*table.rows, *table.columns)]
+        return [value if isinstance(value, float) else ranks[name].index(value) for name, value in values]
+
+    found: list[Shown] = []
+    for cell in sorted(cells, key=order):
+        for metric in table.metrics:
+            if (key := (metric, *cell.conditions.items())) in known:
+                found.append((metric, cell.conditions, known[key]))
+            elif matches(cell.conditions, table.cells or {}):
+                found.append((metric, cell.conditions, _alone(evaluation, metric, cell)))
+    return found
+
+
+def _alone(evaluation: Evaluation, metric: str, cell: Cell) -> dict[str, Any] | None:
+    """Return the entry of a cell about which nothing is published; None without a value."""
+    samples = evaluation.cells.samples(metric, cell)
+    if not np.isfinite(samples).any():
+        return None
+    found = estimate(samples)
+    low, high = ends(found)
+    return {
+        "published": "", "estimate": f"{found.mean:.3g}", "error": "",
+        "interval": f"[{low:.3g}, {high:.3g}]" if low < high else "", "match": None, "fitted": False,
+        "note": "", "screening": "",
+    }  # fmt: skip
 
 
 def _spans(heads: list[list[str]]) -> list[list[dict[str, Any]]]:

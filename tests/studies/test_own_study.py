@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import netcarlo
 from netcarlo.cli.main import app
 from netcarlo.errors import InputError
+from netcarlo.reports.study.tables import layout
 from netcarlo.schema import trusted
 from netcarlo.studies import study as studies
 from netcarlo.studies.checking import check_study
@@ -58,6 +59,29 @@ def test_metrics_have_their_unit_and_other_cells(tmp_path: Path) -> None:
     assert gain.estimate.mean == pytest.approx(np.mean(100 * (values["newreno"] / values["reno"] - 1)))
     assert (gain.published.step, gain.published.unit, gain.note) == (1, "%", "Invented.")
     assert [row.published.step for row in found.rows[:4]] == [0.1] * 4
+
+
+def test_an_answer_a_missing_outcome_and_cells_without_numbers(tmp_path: Path) -> None:
+    gap = "known(longest_silence_s, first_delivery_s)"
+    text = changed(
+        STUDY,
+        ("replications:", 'answer: "It has {gap[protocol=reno, loss=2]:.3f} s"\nreplications:'),
+        ("claims:\n", "cells: [{protocol: [reno, newreno], loss: [1]}]\nclaims:\n"),
+        ("metrics:\n", f"metrics:\n  gap: {{value: '{gap}', unit: s}}\n"),
+        ("columns: [loss]}", "columns: [loss], cells: {protocol: reno}}"),
+    )  # fmt: skip
+    study = Study(write(tmp_path / "mine", study=text))
+    check_study(study)  # TCP has no longest_silence_s
+    found = evaluate(study)
+    first = found.cells.one(protocol="reno", loss=2.0).outcome("first_delivery_s")
+    assert found.answer == f"It has {first.mean():.3f} s"
+    table = layout(found, study.description.tables[0])
+    assert [head["text"] for head in table["columns"][0]] == ["0.5 %", "1 %", "2 %"]
+    line, other = table["lines"]
+    assert [cell["published"] for cell in line["cells"]] == ["1.4", "", "0.8"]
+    assert other["cells"][1] is None  # of newreno only what is published
+    alone = found.cells.value("goodput", protocol="reno", loss=1.0)
+    assert line["cells"][1]["estimate"] == f"{alone.mean():.3g}"
 
 
 def test_the_same_seed_has_the_same_bits(tmp_path: Path) -> None:
