@@ -185,6 +185,19 @@ def test_usrsctp(output: Outputs) -> None:
     assert shown.splitlines()[-1].startswith("goodput: median 1 %")
 
 
+def test_link_down(output: Outputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(rows: pd.DataFrame, seed: int) -> pd.DataFrame:
+        return rows.assign(goodput_Bps_mean=5e4, restart_after_up_s_mean=2.5, longest_silence_s_mean=0.5)
+
+    monkeypatch.setattr("tests.campaigns.verification.kernel.runs.measured", measured)
+    file = tmp_path / "kernel.csv"
+    output("link_down", "kernel", "--out", file, "--links", "paper", "--down", 10)
+    found = pd.read_csv(file)
+    assert (found[found["metric"] == "goodput"]["published"] == 0.4).all()  # Mbit/s
+    silence = found[found["metric"] == "silence"].set_index("transport")["published"]
+    assert silence.to_dict() == {"tcp": 12.7, "mptcp": 0.5, "mptcp_backup": 0.5}  # TCP: down, 2.5 s, 0.2 s
+
+
 @pytest.mark.full
 def test_linux(output: Outputs) -> None:
     from tests.campaigns.benchmarks.linux import CONTROLS, linux_rows
