@@ -38,7 +38,7 @@ REPLICATIONS = {"small": 2, "large": 10}
 
 LONG = {
     *("adhoc_planning", "shared_planning", "multihoming_planning", "mobility_planning", "mesh_planning"),
-    "modern",
+    *("multipath_planning", "modern"),
     "manet_probing",
 }
 """Items that take minutes regardless of their size, and are digested by the command only."""

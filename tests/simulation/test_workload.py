@@ -76,7 +76,7 @@ def test_a_sweep_with_a_large_cell_is_refused_unasked() -> None:
 STUDIES = sorted(path.parent for path in CONFIGS.rglob("study.yaml"))
 SLOW = (
     "handover_map", "link_and_buffer", "link_planning", "mesh_planning", "mobility_planning", "modern",
-    "multihoming_planning", "shared_planning",
+    "multihoming_planning", "multipath_planning", "shared_planning",
 )  # fmt: skip
 """Files whose workload takes more than 0.2 s to estimate."""
 

@@ -12,8 +12,8 @@ from netcarlo.sweeps.space.file import load_sweep
 
 pytestmark = pytest.mark.full
 
-CELLS = {"multihoming_planning": 38400, "mobility_planning": 21504, "mesh_planning": 6912,
-         "link_planning": 2304, "modern": 92160}  # fmt: skip
+CELLS = {"multihoming_planning": 38400, "multipath_planning": 18432, "mobility_planning": 21504,
+         "mesh_planning": 6912, "link_planning": 2304, "modern": 92160}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "cells"), CELLS.items())
