@@ -67,13 +67,16 @@ def _never(*pairs: str) -> tuple[frozenset[str], ...]:
 NETWORKS: dict[str, Network] = {
     "path": Network(
         (*EVERYWHERE, "mptcp", "udp"),
-        ("mobile", "varying", "messages", "autotuning", "delays", "reordering"),
+        ("mobile", "varying", "messages", "autotuning", "delays", "reordering", "migration"),
         _never(
             "mobile + varying", "mobile + reordering", "varying + reordering", "mobile + autotuning",
             "reordering + messages", "reordering + autotuning",
-            *(f"mptcp + {option}" for option in ("mobile", "varying", "delays", "reordering")),
+            *(
+                f"{one} + {option}" for one in ("mptcp", "migration")
+                for option in ("mobile", "varying", "delays", "reordering")
+            ),
         ),
-        only={"messages": ("linux",), "autotuning": ("linux",)},
+        only={"messages": ("linux",), "autotuning": ("linux",), "migration": ("quic",)},
     ),
     "shared": Network(
         (*EVERYWHERE, "mixed"), ("aqm", "arrivals", "varying", "delays"),

@@ -42,6 +42,8 @@ class Address(NamedTuple):
     """Paths: True if hops may be time-varying and may also reorder packets."""
     large: bool = False
     """Ad hoc networks: True for more than 64 nodes."""
+    migration: bool = False
+    """Paths: True for QUIC over two paths."""
 
     @property
     def engine(self) -> str:
@@ -70,6 +72,6 @@ class Address(NamedTuple):
         endings = {
             "mobile": self.mobile, "aqm": self.aqm, "arrivals": self.arrivals, "varying": self.varying,
             "messages": self.messages, "tuned": self.autotuning, "delays": self.delays, "traced": self.traced,
-            "edca": self.edca, "reordering": self.reordering, "large": self.large,
+            "edca": self.edca, "reordering": self.reordering, "large": self.large, "migration": self.migration,
         }  # fmt: skip
         return [name for name, there in endings.items() if there]

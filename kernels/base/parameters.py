@@ -252,6 +252,13 @@ class QuicP(IntEnum):
     """1 if HyStart++ may end the first slow start (RFC 9406), else 0."""
 
 
+class MigrationP(IntEnum):
+    """Further parameters of QUIC over two paths, in columns that it shares with SCTP."""
+
+    MIGRATE_AFTER = SctpP.FAILBACK
+    """Probe timeouts in a row after which the client validates the other path (RFC 9000, section 9)."""
+
+
 class Rfc9260P(IntEnum):
     """Parameters of SCTP for the rules of RFC 9260 and RFC 7829, in columns that it shares with TCP.
 

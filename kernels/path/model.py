@@ -1,4 +1,4 @@
-"""Models of paths: one association, SCTP over one or two paths, MPTCP over two, and UDP."""
+"""Models of paths: one association, SCTP over one or two paths, MPTCP and QUIC over two, and UDP."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
-from netcarlo.kernels.base.layout import Out, Subflows
+from netcarlo.kernels.base.layout import Failover, Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.observers import composed
 from netcarlo.kernels.base.parameters import Block, MobileP
@@ -21,6 +21,7 @@ from netcarlo.kernels.path import (
     reordering,
     state,
 )
+from netcarlo.kernels.path.migration import engine as migration
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.path.observers import delays, events, messages, queues
@@ -59,17 +60,23 @@ class ObserverSlots(Slots):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteSlots(Slots):
-    """Slots of a path on which packets may overtake each other."""
+class HostSlots(Slots):
+    """Slots for the receiver's host."""
 
     mobile: bool
     """True if the last hop is the radio link of a mobile host."""
+    access_base: int = state.ACCESS
+    """Word of scratch where the state of packets that may overtake each other begins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteSlots(HostSlots):
+    """Slots of a path on which packets may overtake each other."""
+
     out_of_order: bool
     """True if packets may overtake each other, and wait in a queue ordered by time."""
     forwarding: Any
     """Module that forwards packets of that queue: `mobility.access` or `reordering`."""
-    access_base: int = state.ACCESS
-    """Word of scratch where the state of that queue begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +101,8 @@ def model(address: Address, endpoint: Endpoint, others: Mapping[int, Endpoint]) 
         return _datagrams(address, endpoint)
     if address.sender == "mptcp":
         return _subflows(address, endpoint)
+    if address.migration:
+        return _migrating(address, endpoint)
     two_paths = address.sender == "sctp" and not (address.mobile or address.reordering)
     return _multihomed(address, endpoint) if two_paths else _one(address, endpoint)
 
@@ -216,6 +225,28 @@ def _subflows(address: Address, endpoint: Endpoint) -> Model:
         blocks=_blocks(address, endpoint),
         address=address, make=make, scratch=scratch,
         outcomes=lambda rows: _columns(address) + Subflows.COLUMNS, window=endpoint.window,
+        cost=_packets(endpoint.window),
+    )  # fmt: skip
+
+
+def _migrating(address: Address, endpoint: Endpoint) -> Model:
+    """Return the model of an association over two paths that uses one of them at a time."""
+
+    def make(step: Step) -> Any:
+        hops = _hops(
+            address, migration.ASSOCIATION + endpoint.state_words,
+            arrival_before_departure=endpoint.arrival_before_departure,
+        )  # fmt: skip
+        observed = ObserverSlots(observer=events)
+        return bind(migration.simulate, step, hops, observed, HostSlots(mobile=False), endpoint.slots(step))
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return migration.scratch_words(rows, endpoint.words), endpoint.floats
+
+    return Model(
+        blocks=_blocks(address, endpoint),
+        address=address, make=make, scratch=scratch,
+        outcomes=lambda rows: _columns(address) + Failover.COLUMNS, window=endpoint.window,
         cost=_packets(endpoint.window),
     )  # fmt: skip
 

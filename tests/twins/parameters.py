@@ -1,14 +1,14 @@
 """One row of `Rows` as plain Python objects."""
 
 from netcarlo.kernels.base.layout import FOREVER, Rows
-from netcarlo.kernels.base.parameters import MptcpP, P, QuicP, Rfc9260P
+from netcarlo.kernels.base.parameters import MigrationP, MptcpP, P, QuicP, Rfc9260P
 
 
 class Parameters:
     """Columns of `P` as attributes, plain integers."""
 
     def __init__(self, rows: Rows, row: int) -> None:
-        columns = (*P, *MptcpP, *QuicP, *Rfc9260P)
+        columns = (*P, *MptcpP, *QuicP, *MigrationP, *Rfc9260P)
         self._values = {column.name: int(rows.parameters[row, column]) for column in columns}
 
     def __getattr__(self, name: str) -> int:

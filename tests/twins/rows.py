@@ -23,7 +23,7 @@ from tests.twins.path.scenarios import (
     with_tuning,
     with_varying,
 )
-from tests.twins.quic.scenarios import all_quic, all_quic_over_wireless, as_quic
+from tests.twins.quic.scenarios import all_quic, all_quic_over_wireless, as_quic, migration_rows
 from tests.twins.shared.arrival_scenarios import arrivals_rows, linux_arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
@@ -122,6 +122,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return all_mixed(count, seed=seed, linux=control == "linux", make=make)
     if family == "wireless":
         return make(count, seed=seed, tcp=sender != "udp")
+    if address.migration:
+        return migration_rows(count, seed=seed)
     if sender == "mptcp":
         return mptcp_rows(count, seed=seed)
     if sender == "linux":

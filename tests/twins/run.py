@@ -24,6 +24,7 @@ from tests.twins.path.datagrams import Datagrams
 from tests.twins.path.engine import Rank, Simulation
 from tests.twins.path.link import Packet, Path
 from tests.twins.path.mobility.host import MobilePath
+from tests.twins.quic.migration import Client, Server
 from tests.twins.quic.receiver import QuicReceiver
 from tests.twins.quic.sender import QuicSender
 from tests.twins.random_numbers import Streams
@@ -89,6 +90,8 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     application = sender = None
     if protocol.startswith("mptcp_"):
         return run_mptcp(protocol.removeprefix("mptcp_"), simulation, outcomes, parameters, network)
+    if protocol == "quic_migration":
+        return run_migration(simulation, outcomes, parameters, network)
     count = PATHS if protocol == "sctp" and not alone else 1
     paths = [network.mobile_path()] if mobile else [network.path(path) for path in range(count)]
     paths[0].reorders |= alone  # the model is one of such paths, even where a row has none
@@ -249,6 +252,21 @@ def run_quic(simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
     simulation.at(parameters.START, Rank.HOP, sender.start)
     sample_until_end(simulation, outcomes, parameters, sender.window_1024, lambda: sender.rtt)
     simulation.run(parameters.END)
+
+
+def run_migration(
+    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, network: Network
+) -> NDArray[np.int64]:
+    """Run a QUIC connection over two paths; return its outcomes."""
+    paths = [network.path(path) for path in range(PATHS)]
+    client = Client(simulation, outcomes, parameters, paths)
+    server = Server(simulation, outcomes, parameters, paths)
+    for path in paths:
+        path.connect(server.receive, client.receive)
+    simulation.at(parameters.START, Rank.HOP, client.start)
+    sample_until_end(simulation, outcomes, parameters, client.window_1024, lambda: client.rtt)
+    simulation.run(parameters.END)
+    return np.append(outcomes.vector(), client.longest_failover)
 
 
 def run_sctp(

@@ -23,6 +23,7 @@ class Rank(IntEnum):
     RETRANSMISSION = 9
     PACING = 10  # today's Linux
     WRITE = 11  # its application
+    VALIDATION = 11  # QUIC over two paths
     T1 = 10  # SCTP: the handshake
     T3 = 11  # + path: retransmission
     DEGRADE = 13  # + path

@@ -24,6 +24,13 @@ class Hello:
 
 
 @dataclass(frozen=True)
+class Challenge:
+    """PATH_CHALLENGE in packet `number`, and PATH_RESPONSE to it."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class AckFrame:
     """ACK frame (RFC 9000, 19.3); ranges are (first, last), ascending."""
 

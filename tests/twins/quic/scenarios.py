@@ -5,12 +5,23 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from netcarlo.kernels.base.parameters import P, QuicP, RowP
+from netcarlo.kernels.base.layout import PATHS, Rows
+from netcarlo.kernels.base.parameters import MigrationP, P, QuicP, RowP, SctpP
 from netcarlo.kernels.senders import ALONE
 from netcarlo.kernels.shared.layout import Flow as SharedFlow
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wireless.layout import Flow, Radio, WifiRows
-from tests.twins.path.scenarios import MS, SECOND, OneFlow, pick
+from tests.twins.path.scenarios import (
+    MS,
+    SECOND,
+    OneFlow,
+    choose_cross_traffic,
+    choose_hops,
+    choose_outages,
+    pick,
+    select,
+    tcp_rows,
+)
 from tests.twins.shared.scenarios import all_alone
 
 
@@ -34,6 +45,20 @@ def as_quic(rows: OneFlow, *, seed: int) -> OneFlow:
     for k, row in enumerate(p):
         _fill(row, np.random.default_rng([seed, k, 9]))
     return rows._replace(parameters=p)
+
+
+def migration_rows(count: int, *, seed: int) -> Rows:
+    """Return `count` scenarios for QUIC over two paths, most of which are down at times."""
+    rows = as_quic(tcp_rows(count, seed=seed), seed=seed)
+    for k, p in enumerate(rows.parameters):
+        rng = np.random.default_rng([seed, k, 10])
+        p[SctpP.N_PATHS], p[MigrationP.MIGRATE_AFTER] = PATHS, pick(rng, 1, 1, 2, 3)
+        end, on_lattice, row = int(p[RowP.END]), bool(p[RowP.DATA] == 960), select(rows, slice(k, k + 1))
+        choose_hops(rng, row, 1, on_lattice)
+        choose_cross_traffic(rng, row, 1, end, on_lattice)
+        for path in (0, 0, 1):
+            choose_outages(rng, row, path, end, on_lattice)
+    return rows
 
 
 def all_quic(count: int, *, seed: int) -> SharedRows:

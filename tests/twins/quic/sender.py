@@ -32,10 +32,7 @@ class QuicSender:
         self.simulation, self.outcomes, self.p, self.send = simulation, outcomes, parameters, send
         self.is_blocked: Callable[[], bool] = lambda: False
         self.size = parameters.DATA + parameters.CHUNK_HEADER
-        control = Cubic if parameters.CONTROL == 1 else NewReno
-        self.control: NewReno = control(parameters.INITIAL_PACKETS * self.size, self.size)
-        if parameters.HYSTART:
-            self.control.hystart = HyStart(paced=parameters.PACING > 0)
+        self.control = self.new_control()
         self.next_number = 0
         self.out: dict[int, Sent] = {}
         self.acknowledged_numbers: set[int] = set()
@@ -67,6 +64,13 @@ class QuicSender:
         self.paced_until = self.release = 0
         self.pacing = Timer(simulation, Rank.PACING, self.go_on)
 
+    def new_control(self) -> NewReno:
+        kind = Cubic if self.p.CONTROL == 1 else NewReno
+        control: NewReno = kind(self.p.INITIAL_PACKETS * self.size, self.size)
+        if self.p.HYSTART:
+            control.hystart = HyStart(paced=self.p.PACING > 0)
+        return control
+
     # Events.
 
     def start(self) -> None:
@@ -93,6 +97,11 @@ class QuicSender:
 
     def expire(self) -> None:
         self.time = self.simulation.now
+        self.on_expiry()
+        self.hold()
+        self.transmit()
+
+    def on_expiry(self) -> None:
         if self.state == "waiting":
             self.timeouts += 1
             self.hello_due = True
@@ -106,8 +115,6 @@ class QuicSender:
             self.latest_sent = self.time
             self.probes, self.repeated = 2, -1
             self.set_timer()
-        self.hold()
-        self.transmit()
 
     # Sending.
 

@@ -1,0 +1,1 @@
+"""An association over two paths that sends over one of them at a time."""
