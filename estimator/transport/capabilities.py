@@ -68,6 +68,8 @@ class Capabilities:
     """True if the transport can use a second path."""
     subflows: ClassVar[bool] = False
     """True if it has a subflow per path (MPTCP)."""
+    migrates: ClassVar[bool] = False
+    """True if it uses one path at a time and moves to the other one (QUIC)."""
     marked: ClassVar[bool] = False
     """True if routers can mark its packets (ECN) on paths."""
     reads_late: ClassVar[bool] = False

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import model_validator
 
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.base.parameters import QuicP, ReliableP, RowP
+from netcarlo.kernels.base.parameters import MigrationP, QuicP, ReliableP, RowP
 from netcarlo.kernels.quic.state import Control
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Count, Interval, Number, Payload, Quantity, Size, Transfer, Window
@@ -64,12 +64,18 @@ class Quic(Transport):
     """Maximum delay of an ACK (max_ack_delay)."""
     max_pto: Interval = 60.0
     """Maximum probe timeout, including exponential back-off, which RFC 9002 does not limit."""
+    migrate_after: Count = 2.0
+    """Number of probe timeouts in a row after which the client validates the second of two `paths` and moves
+    to it (RFC 9000, section 9, which leaves the number open). Two take three times the probe timeout;
+    Chromium waits four times. No effect with one path."""
 
     rtt: ClassVar[str] = (
         "the latest sample, from the largest packet that an ACK acknowledges for the first time; it includes "
         "the delay of the ACK"
     )
     captured: ClassVar[bool] = False
+    two_paths: ClassVar[bool] = True
+    migrates: ClassVar[bool] = True
     implied: ClassVar = frozenset({"server_flight"})
     not_of_flows: ClassVar = {"ecn": "is not supported with quic; remove it"}
 
@@ -84,6 +90,7 @@ class Quic(Transport):
         "pacing": (QuicP.PACING, 1024),
         "burst": (QuicP.BURST, 1),
         "max_pto": (ReliableP.MAX_RTO, NS),
+        "migrate_after": (MigrationP.MIGRATE_AFTER, 1),
     }
 
     @property

@@ -50,15 +50,20 @@ class PathNetwork(Routed):
         ).with_flow(run.transport)
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Check that two paths are used with SCTP only, and that a mobile host has one path with a
+        """Check that two paths are used with a transport for them, and that a mobile host has one path with a
         suitable last hop."""
         if len(self.routes) > 1 and not run.transport.two_paths:
             raise InputError(
-                "there are two paths, but only sctp and mptcp use two; remove one or write protocol: sctp"
+                "there are two paths, but only sctp, mptcp and quic use two; remove one or write protocol: "
+                "sctp"
             )
-        if run.transport.subflows:
-            self._check_subflows()
-        elif any(route.backup for route in self.routes):
+        migrates = len(self.routes) > 1 and run.transport.migrates
+        if run.transport.subflows or migrates:
+            self._check_constant(f"{run.transport.protocol}{' over two paths' if migrates else ''}")
+        if migrates and (field := delay_field(run.transport)):
+            remedy = "remove it, or write protocol: sctp"
+            raise InputError(f"transport.{field} is not supported with quic over two paths; {remedy}")
+        if not run.transport.subflows and any(route.backup for route in self.routes):
             raise InputError("backup of a path needs protocol: mptcp; write it, or remove backup")
         if len(self.routes) > 1 and any(map(reorders, every_hop(self.routes))):
             raise InputError("jitter with reorder needs one path, but there are two; remove one, or reorder")
@@ -94,13 +99,13 @@ class PathNetwork(Routed):
             raise InputError(f"mobility needs hops without {field}; remove it, or remove mobility")
         self.mobility.most_handovers(bounds(run.duration)[1])
 
-    def _check_subflows(self) -> None:
-        """Check that MPTCP has fixed hosts and constant hops."""
+    def _check_constant(self, transport: str) -> None:
+        """Check that a transport has fixed hosts and constant hops."""
         if self.mobility is not None:
-            raise InputError("mobility is not supported with mptcp; remove it, or write protocol: linux")
+            raise InputError(f"mobility is not supported with {transport}; remove it, or write protocol: linux")
         for field in filter(None, map(varying_field, every_hop(self.routes))):
             remedy = "remove it, or write protocol: sctp"
-            raise InputError(f"{field} of a hop is not supported with mptcp; {remedy}")
+            raise InputError(f"{field} of a hop is not supported with {transport}; {remedy}")
 
     # Models.
 
@@ -113,7 +118,7 @@ class PathNetwork(Routed):
         return Address(
             "path", transport.protocol, transport.control, mobile=mobile, fluid=fluid, varying=varies,
             messages=self.messages, autotuning=bool(transport.given("autotuning")), reordering=reordering,
-            delays=bool(self.word),
+            delays=bool(self.word), migration=not fluid and transport.migrates and len(self.routes) > 1,
         )  # fmt: skip
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
@@ -124,7 +129,7 @@ class PathNetwork(Routed):
         for field in filter(None, map(unlike_fluid, every_hop(self.routes))):
             return f"the {fidelity} model does not support {field} of a hop"
         if field := delay_field(run.transport):
-            others = {"a mobile host": self.mobility is not None, "sctp": run.transport.two_paths}
+            others = {"a mobile host": self.mobility is not None, str(run.transport.protocol): run.transport.two_paths}
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
                 return f"the {fidelity} model does not support delays of {of} (transport.{field})"

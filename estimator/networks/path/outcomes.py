@@ -121,7 +121,8 @@ OUTCOMES = (
     Outcome(
         "failover_s", Seconds(Failover.LONGEST), LESS, "SCTP over two paths: time from the last SACK before "
         "a path fell silent until path_max_retrans, or pf_max_retrans, was exceeded and new data took the "
-        "other path; the longest of the run, none without a failover", label="failover time",
+        "other path; QUIC over two paths: time from the last packet of the server until the client moved to "
+        "the other path; the longest of the run, none without a failover", label="failover time",
         when=PathOutput.two_paths,
     ),
     Outcome(
@@ -185,7 +186,7 @@ OUTCOMES = (
     ),
     Outcome(
         "longest_silence_s", PathOutput.silence_s, LESS, "longest time between two arrivals of data, "
-        "retransmissions included; of mobile hosts, of SCTP over two paths, and of MPTCP",
+        "retransmissions included; of mobile hosts, of SCTP and QUIC over two paths, and of MPTCP",
         when=PathOutput.falls_silent, fluid=False,
     ),
     Outcome(

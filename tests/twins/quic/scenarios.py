@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from netcarlo.kernels.base.layout import PATHS, Rows
+from netcarlo.kernels.base.layout import FOREVER, PATHS, Rows
 from netcarlo.kernels.base.parameters import MigrationP, P, QuicP, RowP, SctpP
 from netcarlo.kernels.senders import ALONE
 from netcarlo.kernels.shared.layout import Flow as SharedFlow
@@ -56,7 +56,8 @@ def migration_rows(count: int, *, seed: int) -> Rows:
         end, on_lattice, row = int(p[RowP.END]), bool(p[RowP.DATA] == 960), select(rows, slice(k, k + 1))
         choose_hops(rng, row, 1, on_lattice)
         choose_cross_traffic(rng, row, 1, end, on_lattice)
-        for path in (0, 0, 1):
+        row.outages[0, 0] = FOREVER
+        for path in range(PATHS):
             choose_outages(rng, row, path, end, on_lattice)
     return rows
 

@@ -1,9 +1,11 @@
 /* Transfers of the QUIC stack ngtcp2 over an emulated link, in virtual time.
 
    A line of standard input is a run: seed, rate [bit/s], one-way delay [ns], queue [packets], losses of data and of
-   ACKs, duration [ns], bytes to send or 0, start and duration of an outage [ns], 1 for CUBIC or 0 for NewReno.  The
-   link is that of ../kernel: a drop-tail queue, the rate, random loss, the delay; ACKs have an ample queue.  Both hosts
-   read the clock of the run, which begins at START, so that the load of the machine changes nothing. */
+   ACKs, duration [ns], bytes to send or 0, start and duration of an outage [ns], 1 for CUBIC or 0 for NewReno; rate,
+   delay, queue and loss of a second path, and the probe timeouts in a row after which the client validates the other
+   path and migrates, 0: never.  A link is that of ../kernel: a drop-tail queue, the rate, random loss, the delay; ACKs
+   have an ample queue.  Both hosts read the clock of the run, which begins at START, so that the load of the machine
+   changes nothing. */
 #include <arpa/inet.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -25,7 +27,7 @@
 
 typedef struct {
     uint64_t arrives;
-    int to_client;
+    int to_client, path, counts;
     size_t size;
     uint8_t data[1500];
 } packet;
@@ -34,7 +36,7 @@ typedef struct { /* of a direction of the link */
     double byte_ns, loss;
     uint64_t delay, busy, queue_drops, random_drops, outage_drops, queue;
     uint64_t *departures, first, end;
-    int emptied; /* by the outage */
+    int fails, emptied; /* by the outage */
 } direction;
 
 typedef struct {
@@ -45,16 +47,16 @@ typedef struct {
 } host;
 
 static uint64_t state, now, down, up, received, offset, limit, sent, acks, timeouts, completed, shaken;
-static uint64_t restarted;
+static uint64_t restarted, heard, failover, last_data, silence, migrate_after;
 static int64_t stream;
 static packet *wire;
 static size_t flying, room;
-static direction forth, back;
+static direction forth[2], back[2];
+static int here, validating; /* path of the client; whether it validates the other one */
 static host client, server;
 static gnutls_certificate_credentials_t trusted, own;
-static struct sockaddr_in here = {.sin_family = AF_INET}, there = {.sin_family = AF_INET};
-static ngtcp2_path path = {.local = {(ngtcp2_sockaddr *)&here, sizeof here},
-                           .remote = {(ngtcp2_sockaddr *)&there, sizeof there}};
+static struct sockaddr_in of_client[2] = {{.sin_family = AF_INET}, {.sin_family = AF_INET, .sin_port = 1}};
+static struct sockaddr_in of_server = {.sin_family = AF_INET};
 static uint8_t zeros[1 << 16];
 
 static uint64_t draw(void) { /* splitmix64 */
@@ -62,6 +64,12 @@ static uint64_t draw(void) { /* splitmix64 */
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
     return z ^ z >> 31;
+}
+
+static ngtcp2_path path_of(const host *h, int k) {
+    ngtcp2_addr one = {(ngtcp2_sockaddr *)&of_client[k], sizeof of_client[k]};
+    ngtcp2_addr other = {(ngtcp2_sockaddr *)&of_server, sizeof of_server};
+    return h->client ? (ngtcp2_path){.local = one, .remote = other} : (ngtcp2_path){.local = other, .remote = one};
 }
 
 static void fill(uint8_t *dest, size_t length) {
@@ -97,11 +105,22 @@ static int on_handshake(ngtcp2_conn *conn, void *user) {
     return 0;
 }
 
+static int on_validation(ngtcp2_conn *conn, uint32_t flags, const ngtcp2_path *path,
+                         ngtcp2_path_validation_result result, void *user) {
+    (void)conn, (void)flags, (void)path;
+    if (!((host *)user)->client) return 0;
+    validating = 0;
+    if (result != NGTCP2_PATH_VALIDATION_RESULT_SUCCESS) return 0;
+    here = 1 - here;
+    if (now - heard > failover) failover = now - heard;
+    return 0;
+}
+
 static ngtcp2_conn *conn_of(ngtcp2_crypto_conn_ref *ref) { return ((host *)ref->user_data)->conn; }
 
 static uint64_t pass_through(direction *d, size_t size, double chance) {
-    if (now >= down && !d->emptied) d->first = d->end, d->emptied = 1;
-    if (now >= down && now < up) {
+    if (d->fails && now >= down && !d->emptied) d->first = d->end, d->emptied = 1;
+    if (d->fails && now >= down && now < up) {
         d->outage_drops++;
         return NEVER;
     }
@@ -117,7 +136,7 @@ static uint64_t pass_through(direction *d, size_t size, double chance) {
         d->random_drops++;
         return NEVER;
     }
-    if (now < down && down < d->busy + d->delay && up > down) {
+    if (d->fails && now < down && down < d->busy + d->delay && up > down) {
         d->outage_drops++;
         return NEVER;
     }
@@ -142,15 +161,17 @@ static void transmit(host *h) {
         }
         if (size == 0) break;
         if (taken > 0) offset += (uint64_t)taken;
-        int counts = h->client && stream >= 0 && size > 100;
+        const ngtcp2_addr *address = h->client ? &storage.path.local : &storage.path.remote;
+        int k = ((struct sockaddr_in *)address->addr)->sin_port;
+        int counts = h->client && stream >= 0 && size > 100 && k == here;
         sent += counts;
         acks += !h->client;
-        uint64_t at = pass_through(h->client ? &forth : &back, (size_t)size + HEADERS, (double)draw() / 0x1p64);
+        uint64_t at = pass_through(h->client ? &forth[k] : &back[k], (size_t)size + HEADERS, (double)draw() / 0x1p64);
         if (at == NEVER) continue;
         if (counts && !restarted && down > START && now >= up) restarted = now;
         if (flying == room) wire = realloc(wire, (room = 2 * room + 64) * sizeof *wire);
         packet *p = &wire[flying++];
-        p->arrives = at, p->to_client = !h->client, p->size = (size_t)size;
+        p->arrives = at, p->to_client = !h->client, p->path = k, p->counts = counts, p->size = (size_t)size;
         memcpy(p->data, buffer, p->size);
     }
     ngtcp2_conn_update_pkt_tx_time(h->conn, now);
@@ -169,7 +190,7 @@ static void open_host(host *h, int is_client, int cubic, const ngtcp2_cid *dcid,
         .get_path_challenge_data = ngtcp2_crypto_get_path_challenge_data_cb,
         .version_negotiation = ngtcp2_crypto_version_negotiation_cb,
         .rand = on_rand, .get_new_connection_id = on_new_id, .recv_stream_data = on_data,
-        .handshake_completed = on_handshake,
+        .handshake_completed = on_handshake, .path_validation = on_validation,
     };
     ngtcp2_settings settings;
     ngtcp2_transport_params params;
@@ -182,7 +203,9 @@ static void open_host(host *h, int is_client, int cubic, const ngtcp2_cid *dcid,
     ngtcp2_transport_params_default(&params);
     params.initial_max_data = params.initial_max_stream_data_uni = 1ull << 50;
     params.initial_max_streams_uni = 10;
+    if (migrate_after) params.active_connection_id_limit = 7;
     h->client = is_client;
+    ngtcp2_path path = path_of(h, 0);
     gnutls_init(&h->session, (unsigned)(is_client ? GNUTLS_CLIENT : GNUTLS_SERVER) | GNUTLS_NO_END_OF_EARLY_DATA);
     gnutls_priority_set_direct(h->session, PRIORITY, NULL);
     gnutls_credentials_set(h->session, GNUTLS_CRD_CERTIFICATE, is_client ? trusted : own);
@@ -222,10 +245,16 @@ static void arrive(const packet *p, int cubic) {
         if (ngtcp2_accept(&head, p->data, p->size)) return;
         open_host(&server, 0, cubic, &head.scid, &head.dcid);
     }
+    ngtcp2_path path = path_of(h, p->path);
     int wrong = ngtcp2_conn_read_pkt(h->conn, &path, &info, p->data, p->size, now);
     if (wrong && wrong != NGTCP2_ERR_DISCARD_PKT) {
         fprintf(stderr, "read: %s\n", ngtcp2_strerror(wrong));
         exit(1);
+    }
+    if (h->client) heard = now;
+    if (p->counts) {
+        if (last_data && now - last_data > silence) silence = now - last_data;
+        last_data = now;
     }
     transmit(h);
 }
@@ -235,7 +264,12 @@ static void expire(host *h) {
     ngtcp2_conn_get_conn_stat(h->conn, &before);
     ngtcp2_conn_handle_expiry(h->conn, now);
     ngtcp2_conn_get_conn_stat(h->conn, &after);
-    timeouts += h->client && stream >= 0 && after.pto_count > before.pto_count;
+    int expired = h->client && stream >= 0 && after.pto_count > before.pto_count;
+    timeouts += (uint64_t)expired;
+    if (expired && migrate_after && after.pto_count >= migrate_after && !validating) {
+        ngtcp2_path other = path_of(h, 1 - here);
+        validating = ngtcp2_conn_initiate_migration(h->conn, &other, now) == 0;
+    }
     transmit(h);
 }
 
@@ -263,19 +297,24 @@ static void set_up(direction *d, double rate, uint64_t delay, uint64_t queue, do
 }
 
 int main(void) {
-    double rate, loss, ack_loss;
-    uint64_t seed, delay, queue, duration, begin, length;
+    double rate, loss, ack_loss, rate_2, loss_2;
+    uint64_t seed, delay, queue, duration, begin, length, delay_2, queue_2;
     int cubic;
     gnutls_global_init();
     make_certificate();
     printf("{\"stack\": \"ngtcp2 %s\"}\n", ngtcp2_version(0)->version_str);
-    while (scanf("%lu %lf %lu %lu %lf %lf %lu %lu %lu %lu %d", &seed, &rate, &delay, &queue, &loss, &ack_loss,
-                 &duration, &limit, &begin, &length, &cubic) == 11) {
+    while (scanf("%lu %lf %lu %lu %lf %lf %lu %lu %lu %lu %d %lf %lu %lu %lf %lu", &seed, &rate, &delay, &queue, &loss, &ack_loss,
+                 &duration, &limit, &begin, &length, &cubic, &rate_2, &delay_2, &queue_2, &loss_2,
+                 &migrate_after) == 16) {
         state = seed, now = START, flying = 0, stream = -1;
         received = offset = sent = acks = timeouts = completed = shaken = restarted = 0;
+        heard = failover = last_data = silence = 0, here = validating = 0;
         down = START + begin, up = down + length;
-        set_up(&forth, rate, delay, queue, loss);
-        set_up(&back, rate, delay, 4000, ack_loss);
+        set_up(&forth[0], rate, delay, queue, loss);
+        set_up(&back[0], rate, delay, 4000, ack_loss);
+        forth[0].fails = back[0].fails = 1;
+        set_up(&forth[1], rate_2, delay_2, queue_2, loss_2);
+        set_up(&back[1], rate_2, delay_2, 4000, 0);
         ngtcp2_cid dcid = {.datalen = 18};
         fill(dcid.data, 18);
         open_host(&client, 1, cubic, &dcid, NULL);
@@ -309,11 +348,14 @@ int main(void) {
         printf("{\"goodput_Bps\": %.3f, \"sent_packets\": %lu, \"acks_sent\": %lu, \"timeouts\": %lu",
                (double)received / ((double)duration / 1e9), sent, acks, timeouts);
         printf(", \"queue_drops\": %lu, \"random_drops\": %lu, \"drops_linkdown\": %lu, \"handshake_s\": %.9f",
-               forth.queue_drops, forth.random_drops, forth.outage_drops, (double)(shaken - START) / 1e9);
+               forth[0].queue_drops + forth[1].queue_drops, forth[0].random_drops + forth[1].random_drops,
+               forth[0].outage_drops, (double)(shaken - START) / 1e9);
         if (samples > 0)
             printf(", \"mean_cwnd_packets\": %.4f, \"mean_srtt_s\": %.6f", windows / samples, trips / samples);
         if (completed) printf(", \"total_s\": %.9f", (double)(completed - START) / 1e9);
         if (restarted) printf(", \"restart_after_up_s\": %.9f", (double)(restarted - up) / 1e9);
+        if (failover) printf(", \"failover_s\": %.9f", (double)failover / 1e9);
+        if (migrate_after) printf(", \"longest_silence_s\": %.9f", (double)silence / 1e9);
         printf("}\n");
         fflush(stdout);
         close_host(&client), close_host(&server);

@@ -42,6 +42,8 @@ def line_of(row: dict[str, Any], rng: np.random.Generator) -> str:
         rng.integers(1 << 62), row["rate_bps"], round(row["delay_oneway_ms"] * 1e6), row["queue_packets"],
         row["packet_error_rate"], row.get("ack_error_rate", 0), row["duration_s"] * 10**9,
         row.get("segments", 0) * PAYLOAD, round(begin * 1e9), round(row.get("down_dur_s", 0) * 1e9),
-        int(row["congestion_control"] == "cubic"),
+        int(row["congestion_control"] == "cubic"), row.get("rate_2_bps", 1.0),
+        round(row.get("delay_2_oneway_ms", 0) * 1e6), row.get("queue_2_packets", 1),
+        row.get("packet_error_rate_2", 0.0), row.get("migrate_after", 0),
     ]  # fmt: skip
     return " ".join(map(str, words))
