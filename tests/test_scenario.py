@@ -155,7 +155,7 @@ BAD = [
         "hops.outages can be up to .* on average; expected 0 to 4096; raise up, or shorten duration",
     ),
     ({"hops.1.rate": "1 bit/s"}, "item '1' does not exist; 'hops' has one item; write hops.0.rate"),
-    ({"paths": [{"hops": [{"rate": "1 Mbit/s", "delay": 0}]}] * 2}, "only sctp and mptcp use two"),
+    ({"paths": [{"hops": [{"rate": "1 Mbit/s", "delay": 0}]}] * 2}, "only sctp, mptcp and quic use two"),
 ]
 
 

@@ -72,6 +72,7 @@ class Address(NamedTuple):
         endings = {
             "mobile": self.mobile, "aqm": self.aqm, "arrivals": self.arrivals, "varying": self.varying,
             "messages": self.messages, "tuned": self.autotuning, "delays": self.delays, "traced": self.traced,
-            "edca": self.edca, "reordering": self.reordering, "large": self.large, "migration": self.migration,
+            "edca": self.edca, "reordering": self.reordering, "large": self.large,
+            "migration": self.migration,
         }  # fmt: skip
         return [name for name, there in endings.items() if there]

@@ -177,12 +177,10 @@ def _one(address: Address, endpoint: Endpoint) -> Model:
         return bind(engine.simulate, step, *records, inlined=inlined)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        words = engine.scratch_words(
-            rows, endpoint.words, mobile=address.mobile, reorders=address.reordering
-        )
+        words = engine.scratch_words(rows, endpoint.words, mobile=address.mobile, reorders=address.reordering)
         return words + _words(address), endpoint.floats
 
-# With reordering, the code addresses hops from many places, and no address is constant.
+    # With reordering, the code addresses hops from many places, and no address is constant.
     hot_words = () if out_of_order else state.hot_words(endpoint.hot_words, endpoint.state_words)
     return Model(
         blocks=_blocks(address, endpoint),

@@ -1,10 +1,10 @@
 """A QUIC connection over two paths whose client moves to the other one after probe timeouts.
 
 Source: RFC 9000, sections 8.2 and 9. The client, which sends the data, validates the other path with
-PATH_CHALLENGE and then sends everything there; when it begins is up to an implementation. It resets congestion
-control and RTT (section 9.4), and sends the data of all packets in flight again, as Chromium does, so that
-these do not concern the new path. The server sends to the address of the newest data (section 9.3). It does
-not validate that address: its limit of three times the bytes received exceeds its ACKs by far.
+PATH_CHALLENGE and then sends everything there; when it begins is up to an implementation. It resets the
+congestion control and the RTT (section 9.4), and sends the data of all packets in flight again, as Chromium
+does, so that these do not concern the new path. The server sends to the address of the newest data (section
+9.3). It does not validate that address: its limit of three times the bytes received exceeds its ACKs by far.
 
 The functions replace those of `association`. Words that they need follow those of `state.Word`.
 """

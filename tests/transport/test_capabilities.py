@@ -73,20 +73,22 @@ def test_a_control_of_ones_own_is_a_file(tmp_path: Path) -> None:
 
 def test_what_a_transport_is_for() -> None:
     flags = (
-        "datagrams", "two_paths", "subflows", "marked", "reads_late", "own_association", "stamped",
-        "queues_measured",
+        "datagrams", "two_paths", "subflows", "migrates", "marked", "reads_late", "own_association",
+        "stamped", "queues_measured",
     )  # fmt: skip
     found = {
         name: {flag for flag in flags if getattr(each, flag)}
         for name, each in {
             "newreno": transport("newreno"), "vegas": transport("vegas"), "linux": transport("linux"),
-            "sctp": transport("sctp"), "mptcp": transport("mptcp"), "udp": transport("udp", rate="1 Mbit/s"),
+            "sctp": transport("sctp"), "mptcp": transport("mptcp"), "quic": transport("quic"),
+            "udp": transport("udp", rate="1 Mbit/s"),
         }.items()
     }  # fmt: skip
     assert found == {
         "newreno": {"marked", "reads_late"}, "vegas": {"marked", "reads_late"},
         "linux": {"own_association", "stamped", "queues_measured"}, "sctp": {"two_paths"},
-        "mptcp": {"two_paths", "subflows", "stamped"}, "udp": {"datagrams"},
+        "mptcp": {"two_paths", "subflows", "stamped"}, "quic": {"two_paths", "migrates"},
+        "udp": {"datagrams"},
     }  # fmt: skip
 
 

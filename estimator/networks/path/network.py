@@ -102,7 +102,9 @@ class PathNetwork(Routed):
     def _check_constant(self, transport: str) -> None:
         """Check that a transport has fixed hosts and constant hops."""
         if self.mobility is not None:
-            raise InputError(f"mobility is not supported with {transport}; remove it, or write protocol: linux")
+            raise InputError(
+                f"mobility is not supported with {transport}; remove it, or write protocol: linux"
+            )
         for field in filter(None, map(varying_field, every_hop(self.routes))):
             remedy = "remove it, or write protocol: sctp"
             raise InputError(f"{field} of a hop is not supported with {transport}; {remedy}")
@@ -129,7 +131,10 @@ class PathNetwork(Routed):
         for field in filter(None, map(unlike_fluid, every_hop(self.routes))):
             return f"the {fidelity} model does not support {field} of a hop"
         if field := delay_field(run.transport):
-            others = {"a mobile host": self.mobility is not None, str(run.transport.protocol): run.transport.two_paths}
+            others = {
+                "a mobile host": self.mobility is not None,
+                str(run.transport.protocol): run.transport.two_paths,
+            }
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
                 return f"the {fidelity} model does not support delays of {of} (transport.{field})"

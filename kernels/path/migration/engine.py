@@ -202,7 +202,9 @@ def act_at_sender(
         ack_id = m[pop(p, m, event) + Entry.NUMBER]
         association.on_ack(p, s, g, constants, now, ack_id)
         if association.is_ack(p, s, ack_id):
-            add_row(m, s, g, out, trace, now, EVENT_ACK, association.cumulative_ack(p, s, ack_id), event - PATHS)
+            add_row(
+                m, s, g, out, trace, now, EVENT_ACK, association.cumulative_ack(p, s, ack_id), event - PATHS
+            )
         return
     timeouts = s[association.Counter.TIMEOUTS]
     association.on_timeout(p, s, g, constants, now)

@@ -91,7 +91,8 @@ def test_it_equals_its_twin_in_many_scenarios(name: str) -> None:
     assert not differing(out, lambda row: simulate(name, rows, row=row), str, str)
 
 
-def test_bytes_arrive_once_and_numbers_never_repeat() -> None:
+@pytest.mark.parametrize("name", ["quic", "quic_migration"])
+def test_bytes_arrive_once_and_numbers_never_repeat(name: str) -> None:
     """Flying data fit the window except for probes, and every chunk becomes available once, in order."""
     sent: dict[str, list[int]] = {"numbers": [], "fresh": [], "expected": [], "probes": []}
 
@@ -100,10 +101,13 @@ def test_bytes_arrive_once_and_numbers_never_repeat() -> None:
             probes, before = s[Word.PROBES] > 0, s[Word.IN_FLIGHT]
             number = function(p, s, now)
             if number >= 0:
-                sent["numbers"].append(int(number))
                 sent["probes"].append(int(probes))
                 assert probes or s[Word.IN_FLIGHT] == before or s[Word.IN_FLIGHT] <= s[Word.CWND]
             return number
+
+        def numbered(*arguments: Any) -> Any:
+            sent["numbers"].append(int(function(*arguments)))
+            return sent["numbers"][-1]
 
         def deliver(p: Any, s: Any, chunk: Any) -> Any:
             fresh = function(p, s, chunk)
@@ -111,19 +115,20 @@ def test_bytes_arrive_once_and_numbers_never_repeat() -> None:
             sent["expected"].append(int(s[Word.EXPECTED]))
             return fresh
 
-        return {"next_packet": next_packet, "deliver": deliver}.get(function.__name__, function)
+        watched = {"next_packet": next_packet, "_number": numbered, "deliver": deliver}
+        return watched.get(function.__name__, function)
 
-    rows = scenarios("quic", 40, seed=8)
+    rows, model = scenarios(name, 40, seed=8), models.model(name)
     rows.parameters[:, RowP.RING] = 1 << 12
-    simulate_row = models.model("quic").make(step)
+    simulate_row = model.make(step)
     probes = 0
     for k in range(len(rows.parameters)):
         for found in sent.values():
             found.clear()
         of_rows = [field[k] for field in rows[:4]]
-        out = np.zeros(len(Out), np.int64)
+        out = np.zeros(model.outcomes(rows), np.int64)
         with np.errstate(over="ignore"):
-            memory = launch._scratch(models.model("quic"), rows)
+            memory = launch._scratch(model, rows)
             simulate_row(*of_rows, rows.losses, *memory, out, np.zeros((0, len(Trace))))
         assert sent["numbers"] == [*range(len(sent["numbers"]))]
         assert len(set(sent["fresh"])) == len(sent["fresh"]) == out[Out.DELIVERED]

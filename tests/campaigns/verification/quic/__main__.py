@@ -2,8 +2,8 @@
 
     python -m tests.campaigns quic --out quic_bulk.csv bulk 40
 
-Draws scenarios (`bulk`, `finite`, `outage`, `migration`) and runs them in virtual time (`ngtcp2.c`). It needs gcc, and
-libngtcp2-dev and libngtcp2-crypto-gnutls-dev of Debian.
+Draws scenarios (`bulk`, `finite`, `outage`, `migration`) and runs them in virtual time (`ngtcp2.c`). It needs
+gcc, and libngtcp2-dev and libngtcp2-crypto-gnutls-dev of Debian.
 """
 
 from pathlib import Path
