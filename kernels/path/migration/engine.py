@@ -52,9 +52,11 @@ class Word(IntEnum):
     """Rows of the trace."""
     SENT = TRACED + 1
     """Packets that were sent, on all lanes."""
+    FIRST_OUTAGE = TRACED + 2
+    """Start of the first outage of the first path [ns]."""
 
 
-LANE = Word.SENT + 1
+LANE = Word.FIRST_OUTAGE + 1
 """First word of the first lane: a path in a direction, as in `path.subflows`."""
 ASSOCIATION = LANE + LANES * Lane.SIZE
 """First word of the association, which the hops follow."""
@@ -87,6 +89,10 @@ def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: A
     free = engine.init(p, of_hops, outages, losses, m, out)
     for word in range(state.ASSOCIATION, ASSOCIATION):
         m[word] = 0
+    m[Word.FIRST_OUTAGE] = FOREVER
+    for hop in range(of_hops.shape[1]):
+        if outages.shape[2] > 0:
+            m[Word.FIRST_OUTAGE] = min(m[Word.FIRST_OUTAGE], outages[0, hop, 0, 0])
     for lane in range(LANES):
         m[lane_at(lane) + Lane.BEGIN] = free
         free += Entry.SIZE * p[RowP.RING]
@@ -175,6 +181,19 @@ def send_answer(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, now
 
 
 @noinline
+def count_arrival(m: Any, out: Any, t: Any, sent: Any) -> None:
+    """Count the arrival at time t of data sent at `sent` [ns]."""
+    if out[Out.FIRST_RX] == NEVER:
+        out[Out.FIRST_RX] = t
+    else:
+        out[Out.SILENCE] = max(out[Out.SILENCE], t - m[Path.LAST_RX])
+    m[Path.LAST_RX] = t
+    if out[Out.RESUME_RX] == NEVER and t > m[Word.FIRST_OUTAGE]:
+        out[Out.RESUME_RX] = t
+        out[Out.RESUME_TX] = sent
+
+
+@noinline
 def arrive_at_receiver(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, trace: Any, now: Any, path: Any
 ) -> None:
@@ -186,10 +205,11 @@ def arrive_at_receiver(
     association.note_path(s, path)
     ack_id, fresh = association.on_data(p, s, now, packet, False)
     if association.is_data(p, s, packet):
-        if out[Out.FIRST_RX] != NEVER:
-            out[Out.SILENCE] = max(out[Out.SILENCE], now - m[Path.LAST_RX])
+        count_arrival(m, out, now, sent)
+        m[Path.DUPLICATES] += 0 if fresh else 1
         note(p, m, s, g, out, trace, now, EVENT_RECEIVE, packet, path)
-    engine.count_arrival(p, m, s, out, packet, fresh, now, sent)
+    if association.complete(p, s) and out[Out.COMPLETED] == NEVER:
+        out[Out.COMPLETED] = now
     send_answer(p, outages, losses, m, s, out, now, ack_id)
 
 
