@@ -170,7 +170,7 @@ def _check_layout(study: Study, faults: _Faults) -> None:
         for name in [*table.rows, *table.columns]:
             faults.name((*at, "rows"), name, d.conditions, "a condition")
         inside = [n for n in numbers if n.place.get("table") == table.table and n.metric in table.metrics]
-        if not inside:
+        if not inside and table.cells is None:
             faults.add(at, f"tables.{k}: no published number has '{table.table}' in the column table; add it")
         lacking = {name for n in inside for name in (*table.rows, *table.columns) if name not in n.conditions}
         for name in sorted(lacking & {*d.conditions}):

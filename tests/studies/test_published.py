@@ -38,6 +38,19 @@ def test_the_folder_has_no_faults_and_no_code(name: str) -> None:
     assert {path.suffix for path in (FOLDER / name).iterdir()} == {".yaml", ".csv"}
 
 
+def test_the_link_down_study_of_today_quotes_the_one_of_2009() -> None:
+    def throughputs(name: str, **where: str | float) -> list[tuple[float | str, float]]:
+        return [
+            (number.conditions["link_down_s"], number.value)
+            for number in studies.load(name).published
+            if number.matches({"metric": "throughput", **where})
+        ]
+
+    check_study(studies.load("link_down_today"))
+    old = throughputs("sctp_linkdown", protocol="sctp_multi", sim_time_s=100.0)
+    assert throughputs("link_down_today") == old and len(old) == 3
+
+
 def at_rates(rates: list[float], folder: Path) -> Path:
     """Write the study of 802.11 with some of its rates only [Mbit/s] to a folder, and return this."""
     source = FOLDER / "wifi_saturation"
