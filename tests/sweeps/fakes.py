@@ -32,9 +32,9 @@ class Sweep:
     def models(self) -> list[Any]:
         return []
 
-    def manifest(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         about = {"replications": 3, "precision": None, "model_version": VERSION, "name": "fake"}
-        return {"sweep": about | {"n_cells": self.n_cells, "group": self.group}}
+        return about | {"n_cells": self.n_cells, "group": self.group}
 
 
 class Store:

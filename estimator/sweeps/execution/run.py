@@ -144,7 +144,7 @@ def run(
     failed. Raises WrongVersion (a worker has other models) and StoppedError (workers or a device lost, disk
     full).
     """
-    about = sweep.manifest()["sweep"]
+    about = sweep.record()
     scan = store.scan(repair=True)
     plan = ChunkPlan(
         ~np.asarray(scan.done),

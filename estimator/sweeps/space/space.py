@@ -214,42 +214,46 @@ class Sweep:
         text = "\n".join([congestion_files.without_paths(what), *resolved, model_version()])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the manifest of a store of this sweep, as data for JSON."""
+    def record(self) -> dict[str, Any]:
+        """Return the part of the manifest about the definition of the sweep."""
         design = self.design
         return {
+            "name": self.name,
+            "description": self.definition.get("description", ""),
+            "digest": self.digest,
+            "model_version": model_version(),
+            "n_cells": self.n_cells,
+            "group": self.group,
+            "axes": [
+                {"name": axis.name, "unit": axis.unit, "numeric": axis.numeric,
+                 "values": list(axis.labels), "log": axis.log}
+                for axis in self.axes
+            ],
+            "compare": self.compare.name if self.compare else None,
+            "draw": design and {"count": design.count, "method": design.method,
+                                "blocks": design.blocks, "size": design.size},
+            "inputs": [each.name for each in self.inputs],
+            "derived": list(self.derive),
+            "outcomes": list(self.outcomes),
+            "goals": {name: goal.text for name, goal in self.goals.items()},
+            "replications": self.base.replications,
+            "precision": self.base.precision,
+            "seed": self.base.seed,
+            "keep_replications": self.keep_replications,
+            "auto": self.screening and self.screening.record(),
+        }  # fmt: skip
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest of a store of this sweep, as data for JSON."""
+        return {
             "format": 1,
-            "sweep": {
-                "name": self.name,
-                "description": self.definition.get("description", ""),
-                "digest": self.digest,
-                "model_version": model_version(),
-                "n_cells": self.n_cells,
-                "group": self.group,
-                "axes": [
-                    {"name": axis.name, "unit": axis.unit, "numeric": axis.numeric,
-                     "values": list(axis.labels), "log": axis.log}
-                    for axis in self.axes
-                ],
-                "compare": self.compare.name if self.compare else None,
-                "draw": design and {"count": design.count, "method": design.method,
-                                    "blocks": design.blocks, "size": design.size},
-                "inputs": [each.name for each in self.inputs],
-                "derived": list(self.derive),
-                "outcomes": list(self.outcomes),
-                "goals": {name: goal.text for name, goal in self.goals.items()},
-                "replications": self.base.replications,
-                "precision": self.base.precision,
-                "seed": self.base.seed,
-                "keep_replications": self.keep_replications,
-                "auto": self.screening and self.screening.record(),
-            },
+            "sweep": self.record(),
             "outside_validated_range": self.outside_range.record(),
             "definition": self.definition,
             "source": self.source,
             "versions": versions(),
             "seed_scheme": SEED_SCHEME,
-        }  # fmt: skip
+        }
 
     def _check_outcomes(self, definition: Mapping[str, Any], faults: Faults) -> None:
         """Check and set outcomes and goals; add their errors to `faults`."""
