@@ -344,7 +344,7 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str, hop: Any, protocol: str,
 
 @pytest.mark.full
 def test_the_fluid_is_near_packets() -> None:
-    """Also of datagrams, of which a hop drops half."""
+    """A hop drops half of the datagrams of the stream."""
     linux = {"protocol": "linux", "congestion_control": "cubic"}
     stream = {"protocol": "udp", "rate": "20 Mbit/s"}
     for transport, near in ((linux, 0.05), (stream, 0.03)):
