@@ -180,10 +180,10 @@ class SharedNetwork(SharedSpec, Network):
         if "linux_bbr" in found and len(found) > 1:
             beside = "beside other TCPs: their shares would be wrong by half"
             return f"the {fidelity} model does not support linux_bbr {beside}"
-        without = [name for name in self.aqm if fidelity != "fluid" or name not in aqm.FLUID]
-        if without:
-            known = ", ".join(["drop-tail queues", "red", *(aqm.FLUID if fidelity == "fluid" else ())])
-            return f"the {fidelity} model does not support {without[0]}; it supports {known}"
+        managers = aqm.FLUID if fidelity == "fluid" else ()
+        if without := [name for name in self.aqm if name not in managers]:
+            supported = ", ".join(["drop-tail queues", "red", *managers])
+            return f"the {fidelity} model does not support {without[0]}; it supports {supported}"
         if self.unlike_fluid:
             return f"the {fidelity} model does not support {self.unlike_fluid[0].rsplit('.', 1)[1]} of a link"
         if self.failures:

@@ -55,9 +55,11 @@ LINUX: dict[str, dict[str, Any]] = {
 OF_NS2 = {name: TCPS[name] for name in ("newreno", "sack")}
 """Senders of ns-2 on networks with AQM."""
 
-AQM = ("codel",)
-"""Active queue management of the bottleneck."""
-MANAGED = {"dumbbells": "shared.dumbbell.queue"}
+AQM = "codel", "fq_codel"
+"""Active queue management of all links and hops."""
+MANAGED = {
+    "paths": "hops.0.each.queue", "dumbbells": "shared.dumbbell.queue", "graphs": "shared.graph.each.queue"
+}  # fmt: skip
 """Networks with AQM, and the field that configures it."""
 
 SCTP: dict[str, Any] = {
@@ -122,6 +124,8 @@ def populations() -> Iterator[Population]:
         yield Population(network, "sctp", scenario.with_values(SCTP))
     for queue in AQM:
         for network, field in MANAGED.items():
+            if network == "paths" and queue == "fq_codel":  # CoDel, for one flow
+                continue
             managed = named[network].with_values({field: queue})
             for protocol, values in {**OF_NS2, **LINUX}.items():
                 yield Population(f"{network} {queue}", protocol, managed.with_values(values))
@@ -252,6 +256,16 @@ def of_transport(values: dict[str, Any]) -> dict[str, Any]:
 
 def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
     """The bias of the goodput of cheap fidelities, over so many networks."""
+    found = {}
+    for cheap, off in errors(scenario, fidelities=fidelities, networks=networks).items():
+        found[cheap] = fidelity.Bias(*(float(q) for q in off.quantile([0.5, 0.05, 0.95]).round(3) + 0.0))
+    return found
+
+
+def errors(
+    scenario: Scenario, *, fidelities: tuple[str, ...], networks: int
+) -> dict[str, "pd.Series[float]"]:
+    """The relative error of the goodput of cheap fidelities in each of so many networks."""
     address = scenario.network.address(scenario, fluid=False)
     if address.family == "shared" and scenario.transport.protocol not in ("sctp", "linux"):
         # One kernel for all TCPs, for the sake of a compiler's time.
@@ -264,8 +278,7 @@ def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> d
     for cheap in fidelities:
         rough = scenario.with_values({"fidelity": cheap})
         value = simulate(rough, replications=networks).frame["goodput_bps"]
-        off = (value / truth.where(truth > 0) - 1).dropna()
-        found[cheap] = fidelity.Bias(*(float(q) for q in off.quantile([0.5, 0.05, 0.95]).round(3) + 0.0))
+        found[cheap] = (value / truth.where(truth > 0) - 1).dropna()
     return found
 
 
