@@ -2,12 +2,14 @@
 
     python -m tests.campaigns fidelity bias [networks [kinds or senders]] > configs/references/known_bias.csv
     python -m tests.campaigns fidelity tables
+    python -m tests.campaigns fidelity linux [networks [kinds or senders]]
     python -m tests.campaigns fidelity control [runs]
     python -m tests.campaigns fidelity bursts [networks]
 
-`tables` prints known_bias.csv as docs/results/fidelity.md has it.  `control` runs the packets of each cell of
-two example sweeps once and then takes samples from those runs: their mean is the truth, which the intervals
-contain or not.
+`tables` prints known_bias.csv as docs/results/fidelity.md has it.  `linux` prints the mean error of the fluid
+of today's Linux and the median of its size, and whether they miss `TARGETS`.  `control` runs the packets of
+each cell of two example sweeps once and then takes samples from those runs: their mean is the truth, which
+the intervals contain or not.
 """
 
 import itertools
@@ -52,15 +54,19 @@ LINUX: dict[str, dict[str, Any]] = {
 }
 """Today's Linux, over paths, shared links and 802.11."""
 
+TARGETS = {"linux_reno": (0.05, 0.10), "linux_cubic": (0.05, 0.10), "linux_bbr": (0.08, 0.15)}
+"""Largest mean, and largest median of the size, of the error of the fluid that is aimed at."""
+
 OF_NS2 = {name: TCPS[name] for name in ("newreno", "sack")}
 """Senders of ns-2 on networks with AQM."""
 
-AQM = "codel", "fq_codel"
-"""Active queue management of all links and hops."""
-MANAGED = {
-    "paths": "hops.0.each.queue", "dumbbells": "shared.dumbbell.queue", "graphs": "shared.graph.each.queue"
-}  # fmt: skip
-"""Networks with AQM, and the field that configures it."""
+AQM = {
+    "paths codel": ("paths", {"hops.0.each.queue": "codel"}),
+    "dumbbells codel": ("dumbbells", {"shared.dumbbell.queue": "codel"}),
+    "graphs codel": ("graphs", {"shared.graph.each.queue": "codel"}),
+    "dumbbells fq_codel": ("dumbbells", {"shared.dumbbell.queue": "fq_codel"}),
+}
+"""Networks with active queue management on all links, and how they differ from those without."""
 
 SCTP: dict[str, Any] = {
     "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
@@ -122,13 +128,9 @@ def populations() -> Iterator[Population]:
         for protocol, values in {**TCPS, **LINUX}.items():
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
-    for queue in AQM:
-        for network, field in MANAGED.items():
-            if network == "paths" and queue == "fq_codel":  # CoDel, for one flow
-                continue
-            managed = named[network].with_values({field: queue})
-            for protocol, values in {**OF_NS2, **LINUX}.items():
-                yield Population(f"{network} {queue}", protocol, managed.with_values(values))
+    for network, (of, queues) in AQM.items():
+        for protocol, values in {**OF_NS2, **LINUX}.items():
+            yield Population(network, protocol, named[of].with_values(queues | values))
     for network in ("paths", "outages"):
         udp = {"transport": {"protocol": "udp", "rate": UDP_RATES, "payload": PAYLOADS}}
         yield Population(network, "udp", named[network].with_values(udp))
@@ -209,7 +211,7 @@ TABLES = (
         }
         for networks in (("cells", "meshes"), ("EDCA cells",))
     ),
-    *({f"{network}, {queue}": (f"{network} {queue}", "fluid") for network in MANAGED} for queue in AQM),
+    {network.replace(" ", ", "): (network, "fluid") for network in AQM},
     {"walking": ("adhoc", "fluid"), "static": ("adhoc static", "fluid")},
 )
 """Columns of the tables: network and fidelity."""
@@ -280,6 +282,14 @@ def errors(
         value = simulate(rough, replications=networks).frame["goodput_bps"]
         found[cheap] = (value / truth.where(truth > 0) - 1).dropna()
     return found
+
+
+def of_linux(protocol: str, off: "pd.Series[float]") -> str:
+    """Return the mean and the median of the size of errors [%], and whether they miss the target."""
+    mean, median = off.mean(), off.abs().median()
+    most = TARGETS[protocol]
+    missed = ", missed" if abs(mean) > most[0] or median > most[1] else ""
+    return f"{100 * mean:+.1f} and {100 * median:.1f}{missed}"
 
 
 def sweeps() -> Iterator[tuple[str, Scenario]]:
@@ -367,7 +377,7 @@ def cover_precise(pool: Pool, *, relative: float, samples: int, seed: int) -> di
 def main() -> None:
     """Print the tables."""
     arguments = parser(__doc__)
-    arguments.add_argument("what", choices=("bias", "tables", "control", "bursts"))
+    arguments.add_argument("what", choices=("bias", "tables", "linux", "control", "bursts"))
     arguments.add_argument("number", nargs="?", type=int, default=0, help="of networks or runs")
     arguments.add_argument("kinds", nargs="*", help="of networks, such as paths, or senders")
     given = arguments.parse_args()
@@ -380,6 +390,13 @@ def main() -> None:
             cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
             for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():
                 print(name, network, protocol, *found, sep=",", flush=True)
+        return
+    if what == "linux":
+        for network, protocol, scenario in populations():
+            wanted = not only or {network.split()[0], network, protocol} & {*only}
+            if protocol in LINUX and wanted:
+                off = errors(scenario, fidelities=("fluid",), networks=number or 200)["fluid"]
+                print(f"{network}, {protocol}: {of_linux(protocol, off)}", flush=True)
         return
     if what == "tables":
         print(*tables(), sep="\n\n")
