@@ -30,7 +30,7 @@ RUNS = {"kernel": 2, "usrsctp": 10, "ngtcp2": 10}
 TRANSPORTS = {
     "kernel": ("tcp", "mptcp", "mptcp_backup"),
     "usrsctp": ("sctp_rfc9260", "sctp_pf", "sctp_cmt"),
-    "ngtcp2": ("quic",),
+    "ngtcp2": ("quic", "quic_migration"),
 }
 COLUMNS = ("stack", "runs", "table", "transport", "links", "link_down_s", "metric", "published")
 TABLES = {"goodput": "1", "silence": "4", "failover": "5"}
@@ -69,11 +69,18 @@ def by_kernel(rows: list[Row], runs: int, seed: int) -> Iterator[tuple[str, Row,
 
 
 def _of_kernel(row: Row) -> Row:
+    found = _of_paths(row)
+    if "rate_2_bps" in row:
+        found |= {"backup": int(row["transport"] == "mptcp_backup")}
+    return found
+
+
+def _of_paths(row: Row) -> Row:
+    """Return the paths in the columns of the references."""
     found = _of_first(row)
     if "rate_2_bps" in row:
         found |= {name: row[name] for name in ("rate_2_bps", "queue_2_packets")}
         found |= {"delay_2_oneway_ms": row["delay_2_ms"], "packet_error_rate_2": 0.0}
-        found |= {"backup": int(row["transport"] == "mptcp_backup")}
     return found
 
 
@@ -98,11 +105,14 @@ def _outcomes(row: Row, one: Row) -> Row:
 
 def by_ngtcp2(rows: list[Row], runs: int, seed: int) -> Iterator[tuple[str, Row, list[Row]]]:
     """Yield the same for ngtcp2."""
-    table = pd.DataFrame([_of_first(row) | {"n_seeds": 1} for row in rows for _ in range(runs)])
-    stack, measured = quic.measured(table, seed=seed)
-    found = measured.to_dict("records")
-    for k, row in enumerate(rows):
-        yield stack, row, [_outcomes(row, one) for one in found[k * runs : (k + 1) * runs]]
+    for several in False, True:
+        some = [row for row in rows if ("rate_2_bps" in row) == several]
+        more = {"n_seeds": 1, "migrate_after": 2 * several}
+        table = pd.DataFrame([_of_paths(row) | more for row in some for _ in range(runs)])
+        stack, measured = quic.measured(table, seed=seed)
+        found = measured.to_dict("records")
+        for k, row in enumerate(some):
+            yield stack, row, [_outcomes(row, one) for one in found[k * runs : (k + 1) * runs]]
 
 
 def by_usrsctp(rows: list[Row], runs: int, seed: int) -> Iterator[tuple[str, Row, list[Row]]]:
