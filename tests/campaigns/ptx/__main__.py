@@ -20,6 +20,10 @@ from tests import campaigns
 from tests.campaigns.ptx import checks, lanes, verdicts
 from tests.campaigns.ptx.cases import cases
 
+BATCH = 8
+"""Cases per process. Compilers keep memory, and processes of a pool that end by themselves block it in
+Python 3.11."""
+
 Outcome = tuple[str, dict[str, object] | None, str]
 """Name of a case, its verdict, or None and the reason."""
 
@@ -58,10 +62,16 @@ def outcomes(names: list[str], processes: int, *, anyway: bool) -> Iterator[Outc
         yield from map(check, names)
         return
     spawn = multiprocessing.get_context("spawn")
-    few = 8  # cases per process, because compilers keep memory
-    with futures.ProcessPoolExecutor(processes, mp_context=spawn, max_tasks_per_child=few) as pool:
-        for done in futures.as_completed([pool.submit(check, name) for name in names]):
-            yield done.result()
+    for some in batched(names, BATCH * processes):
+        with futures.ProcessPoolExecutor(processes, mp_context=spawn) as pool:  # raises if a process is killed
+            for done in futures.as_completed([pool.submit(check, name) for name in some]):
+                yield done.result()
+
+
+def batched(names: list[str], size: int) -> Iterator[list[str]]:
+    """Yield the names in lists of `size`."""
+    for first in range(0, len(names), size):
+        yield names[first : first + size]
 
 
 def main() -> int:
