@@ -63,7 +63,7 @@ def outcomes(names: list[str], processes: int, *, anyway: bool) -> Iterator[Outc
         return
     spawn = multiprocessing.get_context("spawn")
     for some in batched(names, BATCH * processes):
-        with futures.ProcessPoolExecutor(processes, mp_context=spawn) as pool:  # raises if a process is killed
+        with futures.ProcessPoolExecutor(processes, mp_context=spawn) as pool:  # raises if one is killed
             for done in futures.as_completed([pool.submit(check, name) for name in some]):
                 yield done.result()
 
