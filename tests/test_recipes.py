@@ -24,7 +24,7 @@ def loop_of(model):  # as Python: compiling takes longer
         return 0
     return loop
 
-bind._looked_up = functools.cache(bind._looked_up)  # reads each function once
+bind.looked_up = functools.cache(bind.looked_up)  # reads each function once
 compilers.cpu_loop = loop_of
 compilers.prepare = lambda models: None
 base = {"duration": "3 s", "replications": 4}

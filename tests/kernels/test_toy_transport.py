@@ -18,7 +18,7 @@ NAME = "stop_and_wait"
 LINES = {
     "kernels/senders.py": {SENDERS: f'    Sender("{NAME}", "{NAME}", handshake=False),'},
     "transport/registry.py": {
-        "from netcarlo.transport.tcp import Linux, Linux26, Sctp, Tcp, Vegas":
+        "from netcarlo.transport.sctp import Sctp":
             f"from netcarlo.transport.{NAME} import StopAndWait",
         '    | Annotated[Linux26, Tag("<linux26>")]': f'    | Annotated[StopAndWait, Tag("<{NAME}>")]',
     },

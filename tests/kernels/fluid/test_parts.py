@@ -217,7 +217,8 @@ def test_a_full_queue_drops_the_packets_that_have_no_room() -> None:
     link[shared.Link.QUEUE] = 10
     s[[LinkWord.ARRIVED, LinkWord.ACCEPTED]] = 40 * ONE
     s[[LinkWord.BYTES, LinkWord.CAPACITY]] = 40_000 * ONE, 5_000 * ONE
-    queue.serve(s, g, link, np.int64(MS), np.int64(MS), np.int64(MS))
+    room = link[shared.Link.QUEUE] * ONE
+    queue.serve(s, g, link, s, room, np.int64(MS), np.int64(MS), np.int64(MS))
     assert s[LinkWord.TAIL] == 25 / 40 * ONE
     assert (s[LinkWord.QUEUED], s[LinkWord.BACKLOG]) == (10 * ONE, 10_000 * ONE)
     assert g[LinkFloat.WAIT] == 2.0
