@@ -10,7 +10,7 @@ from tests import covering
 
 FIELDS = (
     "family", "sender", "control", "mobile", "fluid", "aqm", "arrivals", "varying", "messages", "autotuning",
-    "delays", "edca", "reordering",
+    "delays", "edca", "reordering", "migration",
 )  # fmt: skip
 
 

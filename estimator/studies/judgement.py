@@ -135,6 +135,7 @@ def filled(text: str, scope: Scope) -> str:
 
 def _written(values: Samples, form: str, *, interval: bool) -> str:
     """Return the mean of values as text, with its interval if that is wanted and there is one."""
+    form = re.sub("^[-+ ]?", r"\g<0>z", form)  # no negative zero
     if not interval:
         mean = 100.0 * np.mean(values) if values.dtype == bool else np.mean(values)
         return f"{float(mean):{form}}"

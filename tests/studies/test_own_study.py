@@ -12,6 +12,7 @@ from netcarlo.cli.main import app
 from netcarlo.errors import InputError
 from netcarlo.reports.study.tables import layout
 from netcarlo.schema import trusted
+from netcarlo.studies import judgement
 from netcarlo.studies import study as studies
 from netcarlo.studies.checking import check_study
 from netcarlo.studies.evaluation import evaluate
@@ -276,3 +277,10 @@ def test_metrics_of_flows_links_and_classes(tmp_path: Path) -> None:
     assert "metrics.second.value: '7' is none of the flows; write 0 to 1" in said
     assert "metrics.busy.value: 'D-E' is none of the links; write 0 to 3, or A-B" in said
     assert "metrics.late.value: 'vid_delay_p95_s' is not measured here" in said
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"), [(".1f", "0.0"), ("+.1f", "+0.0"), (".2f", "-0.02"), ("", "-0.02")]
+)
+def test_a_sentence_has_no_negative_zero(form: str, expected: str) -> None:
+    assert judgement._written(np.array([-0.03, -0.01]), form, interval=False) == expected
