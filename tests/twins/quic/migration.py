@@ -37,7 +37,7 @@ class Client(QuicSender):
             self.challenge()
 
     def challenge(self) -> None:
-        """Ask on the other path; twice in all, the second time after one of three timeouts (8.2.4)."""
+        """Send a PATH_CHALLENGE on the other path; the second, the last one, waits twice as long (8.2.4)."""
         self.challenges.append(self.number())
         timeout = max(self.smoothed + max(4 * self.variation, MS), 3 * self.p.INITIAL_RTT) + self.p.ACK_DELAY
         self.validation.start(max(timeout * len(self.challenges), 1))
