@@ -50,6 +50,13 @@ def compare(
             "(A, B, ...); repeatable.",
         ),
     ] = None,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Add replications until it is known which scenario has the best mean of --of (goodput_bps).",
+        ),
+    ] = False,
     equal: Annotated[
         bool, typer.Option("--equal", help="Exit with 1 if anything differs by more than chance.")
     ] = False,
@@ -65,11 +72,13 @@ def compare(
 ) -> None:
     """Compare results: what changed in the setting, which outcomes differ, by how much, and what is noise.
 
-    With a scenario and measured runs: goodput, RTT, retransmissions and loss, measured and simulated.
+    With a scenario and measured runs: goodput, RTT, retransmissions and loss, measured and simulated. Exit 1
+    if --until-decided leaves it open which scenario is best.
     """
     if (measured := cli_measured.split(results)) is not None:
-        if of:
-            raise InputError("--of has no effect with measured runs; remove it")
+        if of or until_decided:
+            option = "--of" if of else "--until-decided"
+            raise InputError(f"{option} has no effect with measured runs; remove it")
         with simulating(workers, scheduler, target) as here:
             same = cli_measured.compare_measured(
                 *measured, out=out, set_=set_, as_json=as_json, quiet=quiet, replications=replications,
@@ -97,6 +106,7 @@ def compare(
             values=console.values(set_),
             replications=replications,
             seed=seed,
+            until_decided=until_decided,
             target=here,
             progress=progress,
             large=yes,
@@ -106,6 +116,7 @@ def compare(
         Earlier.check(out, "comparison.html", "", replace=True).say(quiet or as_json)
         write_all(out, {"comparison.csv": text, "comparison.html": comparison_page(found)})
     if as_json:
+        labels = [side.label for side in found.sides]
         console.print_json(
             {
                 "sides": [{"label": side.label, "kind": side.kind} for side in found.sides],
@@ -114,6 +125,7 @@ def compare(
                 "notes": list(found.notes),
                 "outside_validated_range": found.outside,
                 "leading": list(found.leading),
+                **({} if found.winner is None else {"winner": found.winner.record(labels)}),
                 "tested": found.tested,
                 "false": FALSE_DISCOVERY_RATE,
                 "confidence": found.confidence,
@@ -130,7 +142,7 @@ def compare(
             console.say(text)
         if out is not None:
             console.say(f"{out / 'comparison.html'} and comparison.csv")
-    if equal and not found.same:
+    if (equal and not found.same) or not found.decided:
         raise typer.Exit(1)
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,8 +28,11 @@ from netcarlo.comparison.differences import (
 )  # fmt: skip
 from netcarlo.comparison.leading import leading, ordered
 from netcarlo.comparison.side import Side
+from netcarlo.comparison.winner import Winner, decide
 from netcarlo.errors import InputError, prefixed
+from netcarlo.estimation import verdicts
 from netcarlo.estimation.estimate import Estimate
+from netcarlo.estimation.replications import Replications
 from netcarlo.networks.outcome import Outcome
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
@@ -44,7 +47,7 @@ from netcarlo.schema.output import captioned
 from netcarlo.simulation import validated
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
-from netcarlo.simulation.progress import Progress
+from netcarlo.simulation.progress import Progress, reporter
 from netcarlo.simulation.provenance import provenance
 from netcarlo.simulation.simulate import simulate_all
 from netcarlo.simulation.targets import resolve_target
@@ -114,6 +117,13 @@ class Comparison:
     leading: tuple[str, ...] = ()
     """Quantities at the top: those of the argument `of`, else those that the files request, else those of
     which more or less is better."""
+    winner: Winner | None = None
+    """Answer which side is best; None unless it was asked with `until_decided`."""
+
+    @property
+    def decided(self) -> bool:
+        """False if it was asked which side is best, and this is open."""
+        return self.winner is None or self.winner.side is not None
 
     @property
     def outside(self) -> list[str]:
@@ -206,6 +216,7 @@ def compare(
     values: Mapping[str, Any] | None = None,
     replications: int | None = None,
     seed: int | None = None,
+    until_decided: bool = False,
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -220,8 +231,11 @@ def compare(
 
     Scenarios are simulated with common random numbers: the k-th packet on a hop has the same random numbers
     in all. Seed and number of replications are those of the first scenario unless given; a precision is
-    ignored. `target`, `threads`, `progress` and `large` are as in `estimate`. Other results are read. Values
-    of sides with common random numbers are paired if the single values are stored; otherwise the sides count
+    ignored. With `until_decided`, replications are added until it is known with 95 % confidence which
+    scenario has the best mean of the first outcome of `of` (default: goodput_bps), or there are
+    `replications` (default: 4,000); the other verdicts are then those of a fixed number of replications.
+    `target`, `threads`, `progress` and `large` are as in `estimate`. Other results are read. Values of
+    sides with common random numbers are paired if the single values are stored; otherwise the sides count
     as independent. Raises InputError if the kinds differ, or if two sides have no cell and quantity in
     common.
     """
@@ -237,17 +251,27 @@ def compare(
     ]
     read = _with_values(read, names, stems, values or {})
     scenarios = [each for each in read if isinstance(each, Scenario)]
+    if until_decided and len(scenarios) < len(read):
+        raise InputError("until_decided adds replications, and a result is read from a file; name scenarios")
     if not scenarios and (replications is not None or seed is not None):
         raise InputError(
             "replications and seed apply to scenarios, and all results here are read from files; remove them"
         )
-    simulated = iter(_simulated(scenarios, replications, seed, target, threads, progress, large))
+    names_of = [of] if isinstance(of, str) else of
+    winner = None
+    if until_decided:
+        winner, simulated = _decided(
+            scenarios, (names_of or ["goodput_bps"])[0], replications, seed, target, threads, progress, large
+        )
+    else:
+        simulated = _simulated(scenarios, replications, seed, target, threads, progress, large)
+    made = iter(simulated)
     labels = _labels(names, stems, paths, read)
     sides = [
-        next(simulated)(label) if isinstance(each, Scenario) else _side(label, each)
+        next(made)(label) if isinstance(each, Scenario) else _side(label, each)
         for label, each in zip(labels, read, strict=True)
     ]
-    return compared(sides, of=[of] if isinstance(of, str) else of)
+    return replace(compared(sides, of=names_of), winner=winner)
 
 
 def _read(asked: Result) -> Any:
@@ -315,7 +339,27 @@ def _simulated(
     found = simulate_all(
         [Job(each, 0, n) for each in same], target=target, threads=threads, progress=progress, large=large
     )
-    records = [provenance(each, target=target, replications=n) for each in same]
+    return _makers(same, found, target)
+
+
+def _decided(
+    scenarios: list[Scenario], of: str, replications: int | None, seed: int | None, target: str,
+    threads: int | None, progress: Progress | None, large: bool,
+) -> tuple[Winner, list[Any]]:  # fmt: skip
+    """Simulate scenarios until it is decided which is best. Return the answer, and the same as
+    `_simulated`."""
+    most, seed = replications or verdicts.MAX_REPLICATIONS, scenarios[0].seed if seed is None else seed
+    given = [scenario_of(each, values={"seed": seed}) for each in scenarios]
+    target = resolve_target(target, [(each, most) for each in given], threads=threads)
+    runs = [Replications(each, target=target, threads=threads, large=large) for each in given]
+    winner = decide(runs, of, most=most, progress=reporter(progress))
+    same = [each.model_copy(update={"replications": winner.replications}) for each in given]
+    return winner, _makers(same, [one.outcomes() for one in runs], target)
+
+
+def _makers(same: Sequence[Scenario], found: Sequence[Outcomes], target: str) -> list[Any]:
+    """Return for each simulated scenario a function that makes its side from a label."""
+    records = [provenance(each, target=target, replications=each.replications) for each in same]
     return [
         lambda label, o=outcomes, r=record, s=one: estimated.of_outcomes(label, o, r, validated.sentence(s))
         for outcomes, record, one in zip(found, records, same, strict=True)

@@ -143,15 +143,16 @@ def estimate(
     """Estimate every outcome of a scenario with its 95 % confidence interval.
 
     `scenario` is a scenario, the path of its file, or data as in a file. `replications`, `seed` and
-    `precision` replace those of the scenario. With a precision (0.01 or `1 %`), replications are added until
-    the half-width of the interval of `of` is that share of its mean; their number is limited to
+    `precision` replace those of the scenario. With a precision (0.01 or `1 %`), replications are added
+    until the half-width of the interval of `of` is that share of its mean; their number is limited to
     `replications` if given, else to a million. `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
     estimate has the probability of each. With a `probability`, replications are added until it is decided,
-    with 95 % confidence, whether each goal holds with at least that probability, or there are `replications`
-    (default: 4,000). `control` selects control variates (docs/fidelity.md) for the means of outcomes: the
-    fidelity fluid or formula; `auto`, the default with a precision, for the formula and the drawn quantities,
-    where they help; or `none`. Other results are those of the packet runs. A run that is forecast to be very
-    large (`workload`) is refused unless `large` is true. Raises InputError.
+    with 95 % confidence, whether each goal holds with at least that probability, or there are
+    `replications` (default: 4,000). `control` selects control variates (docs/fidelity.md) for the means of
+    outcomes: the fidelity fluid or formula; `auto`, the default with a precision, for the formula and the
+    drawn quantities, where they help, or the fluid if there is no formula and 256 replications are too few;
+    or `none`. Other results are those of the packet runs. A run that is forecast to be very large
+    (`workload`) is refused unless `large` is true. Raises InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text, scenario) for text in goals]
@@ -176,10 +177,7 @@ def estimate(
     if control not in (AUTO, NONE):
         control_variates.check(scenario, control)
     aim = runs.aim(of, control, most=replications or statistics.MAX_REPLICATIONS)
-    if aim.fast:
-        runs.compile(scenario.fidelity, *aim.fast)
-    while step := runs.wanted(aim):
-        runs.extend(step, progress=tell if step.fidelity == scenario.fidelity else None)
+    aim = runs.complete(aim, control, progress=tell)
     found = runs.outcomes()
     frame = found.frame
     better = runs.sharpened(aim, listed(frame))

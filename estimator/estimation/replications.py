@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from netcarlo.estimation.control_variates import INPUTS
+from netcarlo.estimation.control_variates import INPUTS, controlled
 from netcarlo.estimation.sample import Aim, Sample, Step
 from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import MAX_REPLICATIONS, StoppingRule
@@ -25,6 +26,13 @@ FIRST_DRAWS = {"formula": 32, "fluid": 8}
 
 LEGENDRE: tuple[Callable[[Floats], Floats], ...] = (lambda u: 2 * u - 1, lambda u: 6 * u * u - 6 * u + 1)
 """Legendre polynomials over [0, 1], whose mean is 0."""
+
+LATE = 256
+"""Number of replications after which a fluid may become a control variate without being named."""
+
+LEAST_EXPLAINED = 0.8
+"""Minimum squared correlation with a fluid that was not named. Packet runs then fall to a third or less,
+which pays for 8 draws of the fluid each."""
 
 AUTO, NONE = "auto", "none"
 """Values of `control` besides the cheap fidelities: netcarlo chooses, and no control variates."""
@@ -60,11 +68,44 @@ class Replications(Sample):
         """Return the control variates that netcarlo chooses for an outcome: the formula and the drawn
         quantities.
 
-        A fluid has to be compiled, so it is not chosen.
+        A fluid has to be compiled, so it is chosen late (`complete`).
         """
         if not self.random:
             return ()
         return (*(["formula"] if self.knows("formula", of) else []), INPUTS)
+
+    def complete(self, aim: Aim, control: str = NONE, *, progress: Report | None = None) -> Aim:
+        """Simulate what an aim with `control` needs. Return the aim, to which a fluid may have been added.
+
+        A fluid is added to the controls that netcarlo chooses if `LATE` replications are too few, there is no
+        formula, and the fluid explains `LEAST_EXPLAINED` of the variance.
+        """
+        if control == AUTO and self._may_add_fluid(aim):
+            early = aim.at_most(LATE)
+            self._complete(early, progress)
+            if self.precise(early):
+                return early
+            if self._explains("fluid", aim.of):
+                aim = replace(aim, rule=replace(aim.rule, first=LATE), controls=(*aim.controls, "fluid"))
+        self._complete(aim, progress)
+        return aim
+
+    def _complete(self, aim: Aim, progress: Report | None) -> None:
+        if aim.fast:
+            self.compile(self.fidelity, *aim.fast)
+        while step := self.wanted(aim):
+            self.extend(step, progress=progress if step.fidelity == self.fidelity else None)
+
+    def _may_add_fluid(self, aim: Aim) -> bool:
+        precision = aim.rule.relative > 0 and aim.rule.most > LATE
+        return precision and aim.controls == (INPUTS,) and self.knows("fluid", aim.of)
+
+    def _explains(self, kind: str, of: str) -> bool:
+        """Return True if a cheap fidelity explains enough of the variance of `LATE` replications."""
+        self.compile(kind)
+        self.extend(Step(kind, LATE))
+        found = controlled(self.values(of)[:LATE], self.values(of, kind)[:LATE])
+        return found is not None and found.correlation**2 >= LEAST_EXPLAINED
 
     @cached_property
     def random(self) -> bool:

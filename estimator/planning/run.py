@@ -275,10 +275,9 @@ class Search:
 
     def run(self) -> None:
         """Run the search, the curve and the resources. `Stopped` may be raised at any time."""
+        self.decide()
         asked, ledger = self.asked, self.ledger
         last = len(asked.values) - 1
-        for found in search(len(asked.values), ledger.decide, most=asked.max_replications):
-            self.bracket = found
         for i in _spread(len(asked.values)):
             ledger.decide(i, min(CURVE_REPLICATIONS, asked.max_replications))
         if asked.resources:
@@ -286,6 +285,12 @@ class Search:
             known = ledger.replications
             for gain in thresholds.gains(asked, self.runner, start=near, at=at, known=known):
                 self.gains.append(gain)
+
+    def decide(self) -> None:
+        """Run the search alone."""
+        most = self.asked.max_replications
+        for found in search(len(self.asked.values), self.ledger.decide, most=most):
+            self.bracket = found
 
     def remaining(self) -> int:
         """Return the approximate number of remaining replications."""

@@ -28,8 +28,24 @@ Row = dict[str, str]
 
 
 def headline(found: Comparison) -> str:
-    """Return the answer in a few words: the clear differences of the leading quantities, then the number of
-    all differences."""
+    """Return the answer in a few words: the best side if it was asked, the clear differences of the leading
+    quantities, then the number of all differences."""
+    return _best(found) + _differences(found)
+
+
+def _best(found: Comparison) -> str:
+    """Return the answer which side is best, with `LINE` behind it; empty if it was not asked."""
+    if (winner := found.winner) is None:
+        return ""
+    said, after = name(found, winner.outcome), f"after {scales.count(winner.replications)} replications"
+    if winner.side is None:
+        return f"Which side has the better {said} is open {after}.{LINE}"
+    return (
+        f"{found.sides[winner.side].label} has the better {said}, decided {after} with 95 % confidence.{LINE}"
+    )
+
+
+def _differences(found: Comparison) -> str:
     differ, n = len(found.differing), len(found.table)
     if differ:
         count = f"{scales.count(differ)} of {scales.count(n)} {_rows(n)} more than chance."

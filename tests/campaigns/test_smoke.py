@@ -275,6 +275,18 @@ def test_saving(output: Outputs) -> None:
     assert shown.endswith("geometric mean of 1: 4.0\n")
 
 
+def test_answers(output: Outputs) -> None:
+    from tests.campaigns.benchmarks.answers import QUESTIONS, Answered
+
+    kinds = {(network, kind) for network, kind, _ in QUESTIONS}
+    assert {kind: sum(kind == k for _, k in kinds) for _, kind in kinds} == dict.fromkeys(
+        ("mean", "winner", "goal", "plan"), 3
+    )
+    asked = {key: lambda: Answered("4", 10, 10.0, 40, 40.0) for key in QUESTIONS}
+    shown = rows(output("answers", "ad hoc", QUESTIONS=asked))
+    assert [row[-1] for row in shown[1:]] == ["4.0"] * 3
+
+
 def test_shared(output: Outputs, alone: None) -> None:
     shown = rows(output("shared", ROUNDS=1, REPLICATIONS=1, NS2_AGENTS={"newreno": ""}))
     assert shown[1][0] == "newreno" and float(shown[1][2]) > 0 and shown[1][-1] == "nan"

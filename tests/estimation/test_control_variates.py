@@ -4,14 +4,18 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from netcarlo import InputError, estimate, load_scenario
 from netcarlo.cli.main import app
 from netcarlo.estimation.control_variates import controlled, draws_needed
+from netcarlo.estimation.replications import AUTO, Replications
+from netcarlo.estimation.sample import Step
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
+from netcarlo.simulation.outcomes import Outcomes
 from tests.campaigns.benchmarks.fidelity import EXAMPLES, Pool, cover
 
 
@@ -133,6 +137,40 @@ def test_draws_follow_what_the_control_knows() -> None:
     assert sizes[1] == pytest.approx(2000 * (1 + 3), rel=0.15)
     assert sizes[3] == 65 * 2000
     assert draws_needed(np.ones(20), np.ones(20), most=64) == 20
+
+
+class Fluid(Replications):
+    """Replications of an ad hoc network with made outcomes: the fluid varies by `spread`, packets by `noise`
+    besides."""
+
+    def __init__(self, noise: float, spread: float) -> None:
+        super().__init__(load_scenario(EXAMPLES / "adhoc.yaml", values={"precision": "1 %"}))
+        rng = np.random.default_rng(1)
+        fluid = 1e6 * (1 + spread * rng.normal(size=50_000))
+        self.made = {"packet": fluid * 1.1 + 1e6 * noise * rng.normal(size=50_000), "fluid": fluid}
+
+    def extend(self, step: Step, *, progress: object = None) -> None:
+        """Make the outcomes of a step."""
+        new = pd.DataFrame({"goodput_bps": self.made[step.fidelity][self.done(step.fidelity) : step.until]})
+        self._parts.setdefault(step.fidelity, []).append(Outcomes(np.zeros((len(new), 0), np.int64), new))
+
+    def compile(self, *fidelities: str) -> None:
+        """Compile nothing."""
+
+
+@pytest.mark.parametrize(
+    ("noise", "spread", "runs", "used"),
+    [(0.02, 0.5, 1600, True), (0.5, 0.5, 30_000, False), (0.0, 0.05, 256, False)],
+    ids=["explains", "explains too little", "not needed"],
+)
+def test_a_fluid_is_added_where_256_replications_are_too_few(
+    noise: float, spread: float, runs: int, used: bool
+) -> None:
+    sample = Fluid(noise, spread)
+    aim = sample.complete(sample.aim("goodput_bps", AUTO), AUTO)
+    assert ("fluid" in aim.controls) == used and sample.precise(aim)
+    assert sample.done() <= runs and (sample.done("fluid") > 0) == (sample.done() >= 256)
+    assert abs(sample.mean(aim).mean / sample.made["packet"].mean() - 1) < 0.02
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from netcarlo import estimate, load_scenario
 from netcarlo.estimation import verdicts
@@ -184,13 +185,19 @@ def goals(repetitions: int) -> bool:
     good = True
     for share in SHARES:
         wrong = np.mean(_verdicts(share, share, repetitions)[0] == verdicts.FAILS)
-        above = (1 + share) / 2
-        used = np.mean(_verdicts(above, share, repetitions)[1])
-        spread = 1.645 * (math.sqrt(share * (1 - share)) + math.sqrt(above * (1 - above)))
-        fixed = (spread / (above - share)) ** 2
+        used = np.mean(_verdicts((1 + share) / 2, share, repetitions)[1])
+        fixed = fixed_number(share, 0.05)
         print(f"| {share:.0%} | {100 * wrong:.1f} | {used:.0f} | {fixed:.0f} |", flush=True)
         good &= bool(wrong <= 0.05)
     return good
+
+
+def fixed_number(share: float, error: float) -> float:
+    """Return the number of replications that distinguishes a probability `share` from the one halfway to 1,
+    with an error probability `error` in both directions."""
+    above = (1 + share) / 2
+    spread = math.sqrt(share * (1 - share)) + math.sqrt(above * (1 - above))
+    return float((ndtri(1 - error) * spread / (above - share)) ** 2)
 
 
 def _verdicts(probability: float, share: float, repetitions: int) -> tuple[NDArray[np.object_], Floats]:
@@ -243,8 +250,42 @@ def questions(names: Sequence[str]) -> None:
     print(f"\ngeometric mean of {len(ratios)}: {math.exp(np.mean(np.log(ratios))):.1f}")
 
 
+class Cost(NamedTuple):
+    """Cost of the answer to a question with and without the methods."""
+
+    used: str
+    """Control variates."""
+    replications: int
+    packets: float
+    seconds: float
+    plain: int
+    """Replications without the methods."""
+    plain_packets: float
+    plain_seconds: float | None
+    """None if these replications are predicted."""
+
+    @property
+    def times(self) -> float:
+        """How many times fewer packets the answer takes."""
+        return self.plain_packets / self.packets
+
+
 def _answer(question: Question) -> float:
     """Print the row of a question. Return how many times fewer packets it takes."""
+    found = cost(question)
+    about = "about " if found.plain_seconds is None else ""
+    seconds = "" if found.plain_seconds is None else f"{found.plain_seconds:.1f}"
+    print(
+        f"| {question.file} | {question.of} | {found.used} | {found.replications:,} |"
+        f" {about}{found.plain:,} | {found.packets / 1e6:.3g} | {about}{found.plain_packets / 1e6:.3g} |"
+        f" {found.times:.1f} | {found.seconds:.1f} | {seconds} |",
+        flush=True,
+    )
+    return found.times
+
+
+def cost(question: Question) -> Cost:
+    """Answer a question with the methods; without them if this does not take too long."""
     scenario = load_scenario(EXAMPLES / f"{question.file}.yaml")
     estimate(scenario, replications=2, target="cpu")  # compiles
     begun = time.process_time()
@@ -254,23 +295,16 @@ def _answer(question: Question) -> float:
     row = found.table.loc[question.of]
     rule = StoppingRule(question.relative, first=FORMER)
     wanted = rule.margin * (1.96 * row["sd"] / (question.relative * row["mean"])) ** 2
-    about = "" if wanted <= LONGEST else "about "
     plain = int(max(FORMER, wanted))
-    plain_sent, seconds = plain * float(sent.mean()), ""
-    if not about:
+    plain_sent, seconds = plain * float(sent.mean()), None
+    if wanted <= LONGEST:
         begun = time.process_time()
         outcomes = _former(scenario, question.of, rule)
         plain, plain_sent = len(outcomes), float(outcomes["sent"].sum())
-        seconds = f"{time.process_time() - begun:.1f}"
+        seconds = time.process_time() - begun
     helped = found.saving is not None and question.of in found.saving.table.index
     used = found.saving.control if found.saving is not None and helped else ""
-    print(
-        f"| {question.file} | {question.of} | {used} | {n:,} | {about}{plain:,} |"
-        f" {sent.sum() / 1e6:.3g} | {about}{plain_sent / 1e6:.3g} | {plain_sent / sent.sum():.1f} |"
-        f" {spent:.1f} | {seconds} |",
-        flush=True,
-    )
-    return float(plain_sent / sent.sum())
+    return Cost(used, n, float(sent.sum()), spent, plain, plain_sent, seconds)
 
 
 def _former(scenario: Scenario, of: str, rule: StoppingRule) -> pd.DataFrame:
