@@ -44,7 +44,7 @@ class Answered(NamedTuple):
 
     @property
     def times(self) -> float:
-        """How many times fewer packets the answer takes."""
+        """Ratio of the packets without the methods to those with them."""
         return self.plain_packets / self.packets
 
 
