@@ -127,7 +127,9 @@ def decide(
         limits[name], others = _limits(np.where(right, 0.0, found[calibrating]), wrong)
         clear &= (found > limits[name]) & (distance > 0)
         representative &= (found[calibrating] > others) & (distance[calibrating] > 0)
-        relative_distance = np.minimum(relative_distance, found / max(limits[name], 1e-9))
+        limit = max(limits[name], 1e-9)
+        relative = found / limit if math.isfinite(limit) else np.zeros(len(found))
+        relative_distance = np.minimum(relative_distance, relative)
     stand = np.zeros(len(sample), bool)
     stand[calibrating] = representative
     return Decision(
