@@ -11,8 +11,8 @@ from netcarlo.simulation.provenance import model_version
 from netcarlo.sweeps.execution import chunk as chunks
 from netcarlo.sweeps.execution.chunk import failed, run_chunk
 from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.columns import STATISTICS
 from netcarlo.sweeps.space.file import make_sweep
-from netcarlo.sweeps.space.space import STATISTICS
 from tests.sweeps.examples import DRAWN, GRID, all_keys, same, simulated, sweep
 
 SPACES = {"grid": sweep(GRID), "drawn": sweep(DRAWN)}

@@ -23,7 +23,7 @@ from netcarlo.sweeps.analysis.decisions import MARGIN, Decision
 from netcarlo.sweeps.execution.chunk_plan import GroupCost
 from netcarlo.sweeps.execution.run import Progress, Summary
 from netcarlo.sweeps.execution.run import run as run_phase
-from netcarlo.sweeps.space.space import ANSWERED
+from netcarlo.sweeps.space.columns import ANSWERED
 from netcarlo.sweeps.store.partial_cells import partial_cells
 
 if TYPE_CHECKING:

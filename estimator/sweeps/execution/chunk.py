@@ -19,8 +19,9 @@ from netcarlo.simulation.launches import Part
 from netcarlo.simulation.outcomes import BY_NAME, MEANING, of_classes, values_of
 from netcarlo.simulation.targets import resolve_target
 from netcarlo.sweeps.analysis.decisions import MARGIN
+from netcarlo.sweeps.space.columns import ANSWERED, GAINS, STATISTICS
 from netcarlo.sweeps.space.identity import keys
-from netcarlo.sweeps.space.space import ANSWERED, GAINS, STATISTICS, Batch, Sweep, sweep_of
+from netcarlo.sweeps.space.space import Batch, Sweep, sweep_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

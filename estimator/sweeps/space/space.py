@@ -5,8 +5,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import Any, NamedTuple
@@ -14,27 +12,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import Faults, InputError, prefixed, suggest
+from netcarlo.errors import Faults, InputError
 from netcarlo.estimation import goals
 from netcarlo.estimation.goals import Goal
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.numerics.statistics import EXPECTED_REPLICATIONS
 from netcarlo.scenario import Scenario
 from netcarlo.schema import expressions, fields
-from netcarlo.schema.axes import AxisSpec, Points, points
+from netcarlo.schema.axes import AxisSpec, points
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.document import Document
-from netcarlo.schema.limit import Limit, dimension_of
-from netcarlo.schema.names import full_names, with_values
-from netcarlo.schema.problems import brief
+from netcarlo.schema.names import full_names
 from netcarlo.simulation import fidelity, measurable
 from netcarlo.simulation.ensemble import FEATURES, features
 from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
-from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space import congestion_files
+from netcarlo.sweeps.space.axes import check_points, check_setters, compared, make_axis
+from netcarlo.sweeps.space.base import Base, full_name, quantity, shown
+from netcarlo.sweeps.space.columns import check_names
 from netcarlo.sweeps.space.designs import Design, grouped
 from netcarlo.sweeps.space.outside import OutsideRange, count_outside
+from netcarlo.sweeps.space.places import Places
 from netcarlo.sweeps.space.screening import Screening, make_screening
 
 MAX_CELLS = 10**9
@@ -46,34 +45,6 @@ MAX_CORNERS = 64
 
 MEASURED_CELLS = 64
 """Number of cells that are checked for the outcomes that they have."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Axis of a sweep."""
-
-    name: str
-    """Name of the axis."""
-    labels: tuple[float | str, ...]
-    """Label of each point: a number in SI units, or a word."""
-    unit: str
-    """SI unit of the labels; empty for words."""
-    log: bool
-    """True if the axis is logarithmic."""
-    columns: Mapping[str, Floats]
-    """Fields that the axis sets to numbers, with the number at each point in SI units."""
-    settings: tuple[dict[str, Any], ...]
-    """Fields that each point sets, as YAML values, if the points differ in more than numbers; else empty."""
-
-    @property
-    def makes_variants(self) -> bool:
-        """True if the points differ in more than numbers."""
-        return bool(self.settings)
-
-    @property
-    def numeric(self) -> bool:
-        """True if the labels are numbers."""
-        return all(isinstance(label, float) for label in self.labels)
 
 
 class Input(NamedTuple):
@@ -109,50 +80,57 @@ class Sweep:
         """Check a definition that `file.make_sweep` has made. Raises InputError with file and line."""
         self.definition = definition
         self.source = source
-        self._document = document
+        self._places = Places(document)
         self.base = Scenario.check(definition["scenario"])
+        self._unset = Base(definition["scenario"], self.base, self._places)
         self.examples: dict[tuple[float, ...], tuple[list[tuple[str, str]], dict[str, str]]] = {}
         """Cache of `identity`, by variant and counts."""
         self._known_names: dict[int, dict[str, list[str]]] = {}
         self.derive = {name: str(text) for name, text in definition.get("derive", {}).items()}
         faults, found = Faults(), {}
         for name, spec in definition.get("axes", {}).items():
-            with faults, self._at("axes", name):
+            with faults, self._places.at("axes", name):
                 found[name] = points(name, AxisSpec.check(spec))
         axes = []
         for name in found:
             with faults:
-                axes.append(self._axis(name, found))
+                axes.append(make_axis(self._unset, name, found))
         self._check_outcomes(definition, faults)
         faults.refuse()
         self.axes = tuple(axes)
-        self.compare = self._compared()
+        self.compare = compared(self._places, self.axes, definition.get("compare"))
         order = [axis for axis in self.axes if axis is not self.compare]
         self._order = (*order, *((self.compare,) if self.compare else ()))
         try:
             made = self._variants()
         except InputError:
-            self._check_points(found)
+            check_points(self._unset, found)
             raise
         self.variants = tuple(scenario for _, _, scenario in made)
         self.inputs: tuple[Input, ...] = ()
         self.design: Design | None = None
         if draw := definition.get("draw"):
             self.inputs = self._inputs()
-            with self._at("draw"):
+            with self._places.at("draw"):
                 self.design = self._designed(draw)
         self.shape = (self.design.size if self.design else 1, *(len(axis.labels) for axis in self._order))
         self.n_cells = math.prod(self.shape)
         if self.n_cells > MAX_CELLS:
             remedy = f"expected at most {MAX_CELLS}; write fewer points"
-            raise self._error((), f"the sweep has {self.n_cells} cells; {remedy}")
+            raise self._places.error((), f"the sweep has {self.n_cells} cells; {remedy}")
         self.group = len(self.compare.labels) if self.compare else 1
         for name, goal in self.goals.items():
             if goal.relative and self.compare is None:
-                with self._at("goals", name):
+                with self._places.at("goals", name):
                     raise InputError("refers to a baseline, but there is none; write compare: NAME_OF_AXIS")
         self.keep_replications = definition.get("keep") == "replications"
-        self._check_names()
+        check_names(
+            self._places, outcomes=self.outcomes, fields=[*(each.name for each in self.inputs), *self.derive],
+            goals=self.goals, axes=[axis.name for axis in self.axes],
+        )  # fmt: skip
+        self._check_derive()
+        used = {word for text in self.derive.values() for word in re.findall(r"\w+", text)}
+        check_setters(self._places, self.axes, used=used, auto="fidelity" in definition)
         for number, (settings, words, _) in enumerate(made):
             self._check_numbers(number, settings, words)
         self._check_derived()
@@ -259,12 +237,12 @@ class Sweep:
         """Check and set outcomes and goals; add their errors to `faults`."""
         known = []
         for name in dict.fromkeys(definition["outcomes"]):
-            with faults, self._at("outcomes"):
+            with faults, self._places.at("outcomes"):
                 known.append(goals.known_outcome(name, self.base))
         self.outcomes = tuple(known)
         self.goals: dict[str, Goal] = {}
         for name, text in definition.get("goals", {}).items():
-            with faults, self._at("goals", name):
+            with faults, self._places.at("goals", name):
                 self.goals[name] = goals.parse(text, self.base)
 
     def check_measured(self, outcomes: Sequence[str]) -> None:
@@ -284,12 +262,12 @@ class Sweep:
         for name, goal in self.goals.items():
             for variant, have in found:
                 if goal.outcome not in have:
-                    with self._at("goals", name):
+                    with self._places.at("goals", name):
                         measurable.refuse(goal.outcome, self.variants[variant], have)
         every = set().union(*(have for _, have in found))
         for name in outcomes:
             if name not in every:
-                with self._at("outcomes"):
+                with self._places.at("outcomes"):
                     measurable.refuse(name, self.base, every)
 
     @property
@@ -340,9 +318,9 @@ class Sweep:
         """Return the questions for cheap models. Raises InputError."""
         if self.keep_replications:
             text = "keep = replications cannot be combined with fidelity: auto; remove one of them"
-            raise self._error(("keep",), text)
+            raise self._places.error(("keep",), text)
         every = self._variant(self.indices(np.arange(self.n_cells))).reshape(-1, self.group)
-        with self._at("auto"):
+        with self._places.at("auto"):
             return make_screening(
                 self.definition["auto"], goals=self.goals, outcomes=self.outcomes if self.compare else (),
                 variants=self.variants, groups=every, seed=self.base.seed,
@@ -392,7 +370,7 @@ class Sweep:
         try:
             value = expressions.numbers(text, known)
         except InputError as error:
-            raise self._error(where, f"derive.{name}: ", error) from None
+            raise self._places.error(where, f"derive.{name}: ", error) from None
         values = np.array(np.broadcast_to(np.rint(value) if limits.whole else value, (len(cells),)))
         inside = (values >= limits.low) & (values <= limits.high)
         if limits.unlimited:
@@ -401,94 +379,8 @@ class Sweep:
             i = int(np.flatnonzero(~inside)[0])
             what = f"derive.{name} = {values[i]:g} in cell {cells[i]} is out of range"
             remedy = f"expected {limits.allowed}; limit it with min(...) and max(...)"
-            raise self._error(where, f"{what}; {remedy}")
+            raise self._places.error(where, f"{what}; {remedy}")
         return values
-
-    def _axis(self, name: str, found: Mapping[str, Points]) -> Axis:
-        mine = found[name]
-        self._check_values(name, mine)
-        first = self._first_point(found)
-        columns: dict[str, Floats] = {}
-        if mine.numeric:
-            for field in mine.settings[0]:
-                with self._at("axes", name):
-                    limits = _quantity(first, field)
-                if limits is None or not _in_one_unit(first, field, mine):
-                    columns = {}
-                    break
-                faults, values = Faults(), []
-                for k, point in enumerate(mine.settings):
-                    with faults:
-                        values.append(self._number(name, _position(mine, k), field, limits, point[field]))
-                faults.refuse()
-                columns[field] = np.array(values)
-        variants = () if columns or not any(mine.settings) else mine.settings
-        return Axis(name, mine.labels, mine.unit, mine.log, columns, variants)
-
-    def _first_point(self, found: Mapping[str, Points]) -> Scenario:
-        """Return the base scenario at the first point of every axis whose points differ in more than
-        numbers."""
-        settings = {k: v for p in found.values() if not p.numeric for k, v in p.settings[0].items()}
-        try:
-            return self._scenario(settings, "")
-        except InputError:
-            self._check_points(found)
-            raise
-
-    def _check_values(self, name: str, mine: Points) -> None:
-        """Raise InputError for values of an axis that are not allowed in its numeric fields."""
-        faults = Faults()
-        for k, point in enumerate(mine.settings if not mine.numeric else ()):
-            for field, value in point.items():
-                if not isinstance(value, str | int | float) or _accepts_words(self.base, field):
-                    continue
-                try:
-                    limits = _declared(self.base, field)
-                except InputError:  # the base scenario has a protocol without this field
-                    continue
-                if limits is not None:
-                    with faults:
-                        self._number(name, _position(mine, k), field, limits, value)
-        faults.refuse()
-
-    def _check_points(self, found: Mapping[str, Points]) -> None:
-        """Raise InputError for points of an axis that are not valid with the first points of the other
-        axes."""
-        faults, firsts = Faults(), {name: p.settings[0] for name, p in found.items() if not p.numeric}
-        for name in firsts:
-            others = {k: v for other, point in firsts.items() if other != name for k, v in point.items()}
-            for k, point in enumerate(found[name].settings):
-                with faults:
-                    of = _position(found[name], k)
-                    self._scenario(others | point, f"axes.{name} = {found[name].labels[k]}", name, of=of)
-        faults.refuse()
-
-    def _scenario(self, settings: Mapping[str, Any], words: str, *axis: str, of: str = "") -> Scenario:
-        """Return the base scenario with fields set. Defaults follow from the new values, such as the
-        protocol."""
-        try:
-            return Scenario.check(with_values(self.definition["scenario"], settings))
-        except InputError as error:
-            error = InputError(*(line + of for line in error.lines))
-            raise self._error(("axes", *axis), f"{words}{': ' if words else ''}", error) from None
-
-    def _number(self, axis: str, of: str, field: str, limits: Any, value: Any) -> float:
-        try:
-            return float(limits.validate(value))
-        except InputError as error:
-            text = f"axes.{axis}: {field} = {brief(value)} {error}{of}"
-            raise self._error(("axes", axis), text) from None
-
-    def _compared(self) -> Axis | None:
-        wanted = self.definition.get("compare")
-        if wanted is None:
-            return next((axis for axis in self.axes if axis.makes_variants and len(axis.labels) > 1), None)
-        for axis in self.axes:
-            if axis.name == wanted:
-                return axis
-        names = [axis.name for axis in self.axes]
-        remedy = suggest(wanted, names) if names else "the sweep has no axes; write axes:, or remove compare"
-        raise self._error(("compare",), f"compare = '{wanted}' is not an axis; {remedy}")
 
     def _variants(self) -> tuple[tuple[dict[str, Any], str, Scenario], ...]:
         """Return settings, text and scenario of each combination of points that differ in more than
@@ -497,30 +389,30 @@ class Sweep:
         if math.prod(len(axis.labels) for axis in choices) > MAX_VARIANTS:
             count = math.prod(len(axis.labels) for axis in choices)
             remedy = f"expected at most {MAX_VARIANTS}; remove values, or use axes of numbers"
-            raise self._error(("axes",), f"axes of words have {count} combinations; {remedy}")
+            raise self._places.error(("axes",), f"axes of words have {count} combinations; {remedy}")
         found = []
         for combination in product(*(range(len(axis.labels)) for axis in choices)):
             settings: dict[str, Any] = {}
             for axis, i in zip(choices, combination, strict=True):
                 settings |= axis.settings[i]
             words = ", ".join(f"{a.name} = {a.labels[i]}" for a, i in zip(choices, combination, strict=True))
-            scenario = self._scenario(settings, words)
+            scenario = self._unset.with_fields(settings, words)
             for axis in self.axes:
                 for name, column in axis.columns.items():
-                    settings[name] = _shown(scenario, name, float(column[0]))
+                    settings[name] = shown(scenario, name, float(column[0]))
             settings |= self._derivable(scenario)
-            found.append((settings, words, self._scenario(settings, words)))
+            found.append((settings, words, self._unset.with_fields(settings, words)))
         return tuple(found)
 
     def _derivable(self, scenario: Scenario) -> dict[str, Any]:
         """Return a placeholder number for every derived field that is not a number in the scenario."""
         numbers = {}
         for name in self.derive:
-            with self._at("derive", name):
-                limits = _quantity(scenario, name)
+            with self._places.at("derive", name):
+                limits = quantity(scenario, name)
                 if limits is None:
                     raise InputError("is not a number; name a field that is one")
-            if not isinstance(fields.value(scenario, _full_name(scenario, name)), float):
+            if not isinstance(fields.value(scenario, full_name(scenario, name)), float):
                 numbers[name] = limits.show(limits.low)
         return numbers
 
@@ -535,7 +427,7 @@ class Sweep:
                         found.setdefault(each, {})[number] = value, whole
         if not found and not any(each.network.random_places for each in self.variants):
             remedy = "write a distribution such as {uniform: [1 ms, 40 ms]} in the scenario, or remove draw"
-            raise self._error(("draw",), f"draw needs a random field, but there is none; {remedy}")
+            raise self._places.error(("draw",), f"draw needs a random field, but there is none; {remedy}")
         return tuple(Input(name, i, of_variant) for i, (name, of_variant) in enumerate(found.items()))
 
     def _designed(self, draw: Mapping[str, Any]) -> Design:
@@ -545,43 +437,13 @@ class Sweep:
             groups=grouped([each.name for each in self.inputs])[1],
         )  # fmt: skip
 
-    def _check_names(self) -> None:
-        taken = {
-            "cell", "key", "status", "error", "draw", "block", "seed", "replications", "replication",
-            *ANSWERED, *FEATURES, *(each.name for each in self.inputs), *self.derive,
-        }  # fmt: skip
-        for outcome in self.outcomes:
-            taken |= {outcome + suffix for suffix in ("", *STATISTICS, *GAINS)}
-        for place, names in (("goals", self.goals), ("axes", [axis.name for axis in self.axes])):
-            for name in names:
-                if name in taken:
-                    text = f"{place}.{name} has the name of a column of the results; choose another name"
-                    raise self._error((place, name), text)
-                taken |= (
-                    {name} if place == "axes" else {name + suffix for suffix in ("", "_low", "_high", MARGIN)}
-                )
+    def _check_derive(self) -> None:
+        """Check the expressions of derived fields."""
         for name, text in self.derive.items():
-            with self._at("derive", name):
+            with self._places.at("derive", name):
                 expressions.check(text, [*FEATURES, *(axis.name for axis in self.axes)])
                 if any(name in axis.columns for axis in self.axes):
                     raise InputError("is set by an axis already; remove one of them")
-        used = {word for text in self.derive.values() for word in re.findall(r"\w+", text)}
-        setters: dict[str, str] = {}
-        for axis in self.axes:
-            if not axis.columns and not axis.settings and axis.name not in used:
-                remedy = "write field: hops.0.loss, or use it in derive"
-                raise self._error(("axes", axis.name), f"axes.{axis.name} sets no field; {remedy}")
-            for field in {name for point in axis.settings for name in point} | set(axis.columns):
-                if field == "fidelity" and "fidelity" in self.definition:
-                    text = f"axes.{axis.name} sets fidelity, but fidelity = auto; remove one of them"
-                    raise self._error(("axes", axis.name), text)
-                if field in SWEEP_FIELDS:
-                    remedy = f"write {field}: at the top of the file"
-                    raise self._error(("axes", axis.name), f"{field} cannot be an axis; {remedy}")
-                other = setters.setdefault(field, axis.name)
-                if other != axis.name:
-                    both = f"axes.{other} and axes.{axis.name}"
-                    raise self._error(("axes", axis.name), f"{field} is set by {both}; remove one of them")
 
     def _check_numbers(self, number: int, settings: dict[str, Any], words: str) -> None:
         """Check combinations of the extremes of the numbers of a variant."""
@@ -593,7 +455,9 @@ class Sweep:
         }
         for corner in islice(product(*extremes.values()), MAX_CORNERS):
             values = zip(extremes, corner, strict=True)
-            self._scenario(settings | {name: _shown(variant, name, value) for name, value in values}, words)
+            self._unset.with_fields(
+                settings | {name: shown(variant, name, value) for name, value in values}, words
+            )
 
     def _check_derived(self) -> None:
         """Check derived numbers in every cell."""
@@ -602,31 +466,6 @@ class Sweep:
             for _ in self.batches(np.arange(first, min(first + step, self.n_cells))):
                 pass
 
-    @contextmanager
-    def _at(self, *place: str) -> Iterator[None]:
-        """Add the place in the file to an InputError."""
-        try:
-            yield
-        except InputError as error:
-            raise self._error(place, f"{'.'.join(place)}: ", error) from None
-
-    def _error(self, at: tuple[str, ...], message: str, error: InputError | None = None) -> InputError:
-        """Return an error with its place, and the message before each line of `error`."""
-        where = f"{self._document.where(at)}: " if self._document else ""
-        return InputError(where + message) if error is None else prefixed(error, where + message)
-
-
-SWEEP_FIELDS = ("seed", "replications", "precision", "topology", "name", "description")
-"""Fields of a scenario that have the same value in every cell."""
-
-ANSWERED = ("answered_by", "because")
-"""Columns of a sweep with `fidelity: auto`: the fidelity of a cell, and the reason for it."""
-
-STATISTICS = ("_sd", "_low", "_high", "_n", "_q05", "_q25", "_q50", "_q75", "_q95")
-"""Suffixes of the columns with statistics of an outcome."""
-GAINS = ("_gain", "_gain_low", "_gain_high")
-"""Suffixes of the columns with the paired difference from the baseline, and its interval."""
-
 
 @lru_cache(maxsize=4)
 def sweep_of(definition: str) -> Sweep:
@@ -634,50 +473,6 @@ def sweep_of(definition: str) -> Sweep:
     data = json.loads(definition)
     congestion_files.trust(data)
     return Sweep.from_definition(data)
-
-
-def _position(mine: Points, k: int) -> str:
-    """Return the position of a point on its axis as text, counted from 1."""
-    return f" (value {k + 1} of {len(mine.settings)})"
-
-
-def _accepts_words(scenario: Scenario, name: str) -> bool:
-    """Return True if a field accepts words instead of numbers."""
-    owner, _, last = name.rpartition(".")
-    try:
-        record = fields.value(scenario, _full_name(scenario, owner)) if owner else scenario
-    except InputError:
-        return True
-    return bool(getattr(record, "words", {}).get(last))
-
-
-def _full_name(scenario: Scenario, name: str) -> str:
-    return full_names(scenario.model_dump(mode="json"), name)[0]
-
-
-def _quantity(scenario: Scenario, name: str) -> Any:
-    return fields.quantity(scenario, _full_name(scenario, name))
-
-
-def _declared(scenario: Scenario, name: str) -> Any:
-    return fields.declared(scenario, _full_name(scenario, name))
-
-
-def _in_one_unit(scenario: Scenario, name: str, axis: Points) -> bool:
-    """Return True if the values of an axis are in the unit of the field in the scenario.
-
-    Otherwise each value needs a scenario of its own.
-    """
-    limits = _declared(scenario, name)
-    if not isinstance(limits, Limit):
-        return True
-    own = dimension_of(fields.value(scenario, _full_name(scenario, name)))
-    return all(limits.unit_of(p[name]) is own for p in axis.settings)
-
-
-def _shown(scenario: Scenario, name: str, value: float) -> Any:
-    limits = _quantity(scenario, name)
-    return value if limits is None else limits.show(value)
 
 
 def _drawn_names(variant: Scenario, name: str) -> list[str]:

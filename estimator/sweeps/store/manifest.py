@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from netcarlo.schema.problems import explain
 from netcarlo.simulation.ensemble import FEATURES
 from netcarlo.sweeps.analysis.decisions import MARGIN
-from netcarlo.sweeps.space.space import ANSWERED, GAINS, MAX_CELLS, STATISTICS
+from netcarlo.sweeps.space.columns import ANSWERED, GAINS, STATISTICS
+from netcarlo.sweeps.space.space import MAX_CELLS
 
 Count = Annotated[int, Field(ge=1, le=MAX_CELLS)]
 
