@@ -69,9 +69,10 @@ def test_report_is_drawn_without_complaints(study: Reproduced, page: Page, windo
     width, height, mobile = WINDOWS[window]
     page.open(out / evaluation.study.name / "report.html", width=width, height=height, mobile=mobile)
     assert page.complaints() == []
-    assert page.barriers() == []
     assert overflow(page) <= 0
-    if window != "print":  # on a phone a table in the paper's layout scrolls in its box
+    if window != "print":
+        assert page.barriers() == []
+        # On a phone a table in the paper's layout scrolls in its box.
         too_wide = page.evaluate(
             "[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)"
             ".map(box => box.querySelector('table').className)"
