@@ -95,8 +95,9 @@ class Server:
 
     def occupy(self, time: int) -> None:
         """Keep the server busy for `time` ns with something else."""
-        self.free = max(self.free, self.clock.now) + time
-        self.postpone(time)
+        if time > 0:  # else a packet that is early could not be served in the past
+            self.free = max(self.free, self.clock.now) + time
+            self.postpone(time)
 
     def service(self, size: int, start: int) -> int:
         c = self.columns
