@@ -56,7 +56,14 @@ class EdcaStation(Node):
         return min((function.access() for function in self.functions), default=FOREVER)
 
     def sense_first(self, now: int) -> None:
-        """Carrier sense takes CCA: a function whose backoff ends before still sends."""
+        """Carrier sense takes CCA: a function whose backoff ends before still sends.
+
+        A retry is given up even then, but if its function draws no slots, it may begin within CCA.
+        """
+        if self.retry_planned and self.planned is not None and self.planned[0] > now:
+            assert self.exchange is not None
+            self.planned, self.retry_planned = None, False
+            self.exchange.end()
         access = self.first_access()
         if now < access < now + CCA and self.waiting is None and self.planned is None:
             self.committed = access
@@ -68,10 +75,6 @@ class EdcaStation(Node):
         self.due = [function for function in self.functions if function.access() == now]
         for function in self.functions:
             function.count_slots(now)
-        if self.retry_planned and self.planned is not None and self.planned[0] > now:
-            assert self.exchange is not None
-            self.planned, self.retry_planned = None, False
-            self.exchange.end()
 
     def plan_retry(self) -> None:
         """Send a PIFS from now if the medium stays idle."""
