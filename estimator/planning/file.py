@@ -16,6 +16,7 @@ from netcarlo.errors import Faults, InputError, prefixed
 from netcarlo.numerics import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
+from netcarlo.planning.states import States
 from netcarlo.planning.values import MAX_VALUES, QuantitySpec, Values, limits, shown
 from netcarlo.scenario import Scenario, check_outside, within_scenario
 from netcarlo.schema import document as files
@@ -340,11 +341,29 @@ class Plan:
         return (1 - self.confidence) / len(self.values) / (1 if self.beside is None else self.beside.of)
 
     def _check_replications(self) -> None:
+        if self.of_year:
+            self._check_states()
+            return
         least = max(evidence.needed(r.probability, self.level) for r in self.requirements)
         if self.max_replications < least:
-            message = f"replications = {self.max_replications} is too small to decide the requirements"
-            remedy = "raise it, or lower a probability or the confidence"
-            raise self._error(("replications",), f"{message}; expected {least} or more; {remedy}")
+            raise self._too_few(least)
+
+    def _check_states(self) -> None:
+        """Check that shares of the year can be decided, which states of the year and their number limit."""
+        states = States.of(self.scenario(self.values[0]))
+        asked, known = max(r.probability for r in self.requirements), float(states.shares.sum())
+        if known <= asked:
+            most = 100 * math.floor(1e6 * known) / 1e6
+            text = f"requirements: a probability of {100 * asked:g} % cannot be shown, because several "
+            text += f"outages at once take {100 * (1 - known):.2g} % of the year and are not simulated"
+            raise self._error(("requirements",), f"{text}; expected at most {most:.6g} %")
+        if states.needed(asked, self.level, self.max_replications) is None:
+            raise self._too_few(states.needed(asked, self.level) or 0)
+
+    def _too_few(self, least: int) -> InputError:
+        message = f"replications = {self.max_replications} is too small to decide the requirements"
+        remedy = "raise it, or lower a probability or the confidence"
+        return self._error(("replications",), f"{message}; expected {least} or more; {remedy}")
 
     def with_requirements(self, changes: Mapping[str, Any]) -> "Plan":
         """Return the plan with other requirements; `changes` are fields of `requirements`, as in `loss.goal`.

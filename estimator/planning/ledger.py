@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netcarlo.estimation.verdicts import following
 from netcarlo.numerics import evidence
 from netcarlo.numerics.arrays import Floats
 from netcarlo.planning.file import Plan
@@ -21,12 +22,6 @@ from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.scenario import Scenario
-
-FIRST_REPLICATIONS = 32
-"""Number of replications at a value before the first test."""
-
-GROWTH = 1.5
-"""Ratio of the numbers of replications at successive tests of a value."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,7 @@ class Ledger:
             verdict = self.verdicts.get(i, OPEN)
             if verdict != OPEN or n >= cap:
                 return verdict
-            self.extend(i, min(cap, max(FIRST_REPLICATIONS, math.ceil(GROWTH * n))))
+            self.extend(i, following(n, cap))
 
     def extend(self, i: int, n: int) -> None:
         """Replicate value `i` up to `n` replications in total, and test its requirements."""

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
+from netcarlo.estimation.verdicts import FIRST
 from netcarlo.planning import thresholds
 from netcarlo.planning.file import Asked, Plan, as_plan
-from netcarlo.planning.ledger import FIRST_REPLICATIONS, Ledger, Point
+from netcarlo.planning.ledger import Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.planning.year import YearLedger
@@ -391,7 +392,7 @@ def answers(
     If `Stopped` is raised, return the answers so far; the last one has the reason.
     """
     work = [(one.base, _remaining(one, Bracket(-1, len(one.values)), {})) for one in plans]
-    launches = sum(n for _, n in work) / FIRST_REPLICATIONS
+    launches = sum(n for _, n in work) / FIRST
     target = resolve_target(target, work, threads=threads, launches=launches)
     searches, found = list[Search](), list[Answer]()
     tell = _progress_callback(progress)
@@ -435,7 +436,7 @@ def _remaining(asked: Plan, bracket: Bracket, done: Mapping[int, int]) -> int:
     curve = len([i for i in _spread(len(asked.values)) if i not in done])
     resources = 3 * len(asked.resources) * min(thresholds.REPLICATIONS, asked.max_replications)
     mean = max(int(np.mean(looked)), FIRST_CAP)
-    return values * mean + curve * FIRST_REPLICATIONS + resources
+    return values * mean + curve * FIRST + resources
 
 
 def _spread(n: int) -> list[int]:

@@ -10,39 +10,18 @@ ends.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from netcarlo.estimation.states import Year
 from netcarlo.estimation.strata import Strata
 from netcarlo.numerics import evidence
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.planning.file import Plan
-from netcarlo.planning.ledger import FIRST_REPLICATIONS, Ledger, Point, Share
+from netcarlo.planning.ledger import Ledger, Point, Share
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
-from netcarlo.scenario import Scenario
-
-
-@dataclass(frozen=True)
-class States:
-    """States of the year that are simulated."""
-
-    shares: Floats
-    """Share of the year of each state [K]."""
-    scenarios: tuple[Scenario, ...]
-    """Scenario of each state."""
-
-    @classmethod
-    def of(cls, scenario: Scenario) -> "States":
-        """Return the states of a scenario: no outage, and one of them at a time."""
-        fields = scenario.network.one_by_one()
-        each = scenario.with_values(fields) if fields else scenario
-        year = Year.of(each)
-        single = [(s.share, year.scenario(each, s.parts)) for s in year.states if s.parts is not None]
-        return cls(np.array([share for share, _ in single]), tuple(s for _, s in single))
+from netcarlo.planning.states import States, allocated
 
 
 class YearLedger(Ledger):
@@ -85,9 +64,7 @@ class YearLedger(Ledger):
         if i in self._trials:
             for k, one in enumerate(self._runs(i, self._trials[i])):
                 strata.add(k, np.logical_and.reduce([r.held(values) for r, values in one]))
-        trials = strata.n + strata.wanted(n, least=FIRST_REPLICATIONS)
-        trials[0] += max(n - int(trials.sum()), 0)  # what remains by rounding
-        return trials
+        return allocated(strata, n)
 
     def _runs(self, i: int, trials: Ints) -> list[list[tuple[Requirement, Floats]]]:
         """Return the measures of the requirements in the states of value `i`."""

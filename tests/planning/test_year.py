@@ -9,8 +9,9 @@ from netcarlo.errors import InputError
 from netcarlo.numerics.arrays import Floats
 from netcarlo.planning import make_plan, plan
 from netcarlo.planning import run as runs
-from netcarlo.planning.search import FAILS
-from netcarlo.planning.year import States, YearLedger
+from netcarlo.planning.search import FAILS, HOLDS
+from netcarlo.planning.states import States
+from netcarlo.planning.year import YearLedger
 from netcarlo.reports.plan import wording
 from netcarlo.scenario import Scenario
 
@@ -118,3 +119,23 @@ def test_runs_of_one_part_of_the_year_or_of_drawn_length_are_no_year() -> None:
 def test_resources_are_refused() -> None:
     with pytest.raises(InputError, match=r"resources: not supported with outages of years.*across"):
         make_plan(data(resources={"rate": {"field": "shared.links.0.rate", "add": "1 Mbit/s"}}))
+
+
+def test_replications_that_are_too_few_for_a_year_are_refused_with_a_number_that_is_enough() -> None:
+    """Each state needs replications of its own, so more are needed than for runs of one kind."""
+    with pytest.raises(
+        InputError, match=r"replications = 1500 is too small.*expected (\d+) or more"
+    ) as error:
+        make_plan(data(replications=1500))
+    least = int(str(error.value).partition("expected ")[2].partition(" ")[0])
+    asked = make_plan(data(replications=least))
+    sure = Years(1)
+    sure.of = lambda scenario, n: {"loss_ratio": np.zeros(n)}  # type: ignore[method-assign]
+    assert YearLedger(asked, sure).decide(0, least) == HOLDS  # type: ignore[arg-type]
+
+
+def test_a_probability_above_the_share_of_the_simulated_states_is_refused() -> None:
+    """Two cables are down at once in 0.01 % of the year."""
+    asked = {"it": {"goal": "loss_ratio <= 1 %", "probability": "99.995 %"}}
+    with pytest.raises(InputError, match=r"several outages at once take 0.01 %.*at most 99.9899 %"):
+        make_plan(data(cables=2, requirements=asked))
