@@ -509,9 +509,9 @@ def _print_errors(metric: str, classes: Any) -> None:
 
     def show(column: str, value: float) -> str:
         share = column.endswith("%") and math.isfinite(value)
-        return f"{100 * value:.3f}" if share else console.number(value)
+        return f"{100 * value:.3g}" if share else console.number(value)
 
-    console.print_table(f"{metric}: relative errors", table, show)
+    console.print_table(f"{metric}: relative errors", table.dropna(axis=1, how="all"), show, wrap=False)
 
 
 if __name__ == "__main__":

@@ -73,23 +73,20 @@ class Validation:
         once = self.rows.drop_duplicates(["id", "metric"])
         texts = []
         for metric, rows in once.groupby("metric", sort=False):
-            found = error_distribution(rows)
+            unmet = np.isinf(rows["rel_error"].to_numpy(float))  # a reference of 0 has no relative error
+            found = error_distribution(rows[~unmet])
             if not found["compared"]:
                 texts.append(f"{metric}: no values to compare")
                 continue
-            errors = [f"{_percent(found[name])} {words}" for name, words in _ERRORS.items()]
-            texts.append(f"{metric}: error {', '.join(errors)}, bias {_percent(found['bias'], '+')}")
+            errors = [f"{100 * found[name]:.3g} % {words}" for name, words in _ERRORS.items()]
+            zeros = f" ({unmet.sum()} left out, whose measured value is 0)" if unmet.any() else ""
+            texts.append(f"{metric}: error {', '.join(errors)}, bias {100 * found['bias']:+.3g} %{zeros}")
         n = once["id"].nunique()
         return f"{n} scenario{'' if n == 1 else 's'} of {Path(self.reference).name}. {'; '.join(texts)}."
 
 
 _ERRORS = {"median": "in the median", "p90": "in nine of ten", "worst": "at worst"}
 """Statistics of the relative error that are named in a sentence."""
-
-
-def _percent(share: float, sign: str = "") -> str:
-    """Return a share in percent with three digits; `infinite` where a reference of 0 was not met."""
-    return f"{100 * share:{sign}.3g} %" if math.isfinite(share) else "infinite"
 
 
 @checked
