@@ -19,7 +19,8 @@ from netcarlo.studies import code
 from netcarlo.studies.calibrated import Calibration
 from netcarlo.studies.cells import Derived
 from netcarlo.studies.measures import metrics_of
-from netcarlo.studies.study import Published, Study
+from netcarlo.studies.published import Published
+from netcarlo.studies.study import Study
 
 PROBES = 4
 """Number of candidates around which the influence of each parameter is tested."""

@@ -9,7 +9,7 @@ import numpy as np
 from netcarlo.calibration.runner import Sample
 from netcarlo.numerics.arrays import Floats
 from netcarlo.studies.calibrated import Calibration
-from netcarlo.studies.study import Published
+from netcarlo.studies.published import Published
 
 
 class Misfit(NamedTuple):

@@ -17,7 +17,9 @@ from netcarlo.simulation.launches import Part
 from netcarlo.simulation.targets import resolve_target
 from netcarlo.studies.calibrated import Calibration, Target
 from netcarlo.studies.cells import Cell, Metric
-from netcarlo.studies.study import Published, Study, Value
+from netcarlo.studies.published import Published
+from netcarlo.studies.selection import Value
+from netcarlo.studies.study import Study
 
 UNCHANGED: Point = ()
 """Candidate that sets no field: the scenario files without changes."""

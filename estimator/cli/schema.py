@@ -25,7 +25,7 @@ def made(kind: Kind) -> Schema:
     from netcarlo.planning.file import PlanSpec
     from netcarlo.schema import distributions, json_schema
     from netcarlo.schema.record import Record
-    from netcarlo.studies.study import Description
+    from netcarlo.studies.description import Description
     from netcarlo.sweeps.space.file import SweepSpec
 
     if kind == "scenario":

@@ -20,7 +20,8 @@ from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.progress import Progress
 from netcarlo.simulation.simulate import simulate_all
-from netcarlo.studies.study import Study, Value, matches
+from netcarlo.studies.selection import Value, matches
+from netcarlo.studies.study import Study
 
 Samples = NDArray[Any]
 """Values of a metric in a cell, one per replication: float64, or bool if the metric is the fraction of True

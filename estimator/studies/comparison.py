@@ -11,7 +11,10 @@ from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, ends, every, inside
-from netcarlo.studies.study import Published, Study, Tolerance, Value, matches
+from netcarlo.studies.description import Tolerance
+from netcarlo.studies.published import Published
+from netcarlo.studies.selection import Value, matches
+from netcarlo.studies.study import Study
 
 WIDE = 0.5
 """Allowed relative difference above which a number does not count as a test."""

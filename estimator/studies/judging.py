@@ -7,7 +7,8 @@ import numpy as np
 
 from netcarlo.studies.cells import Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, every, positive
-from netcarlo.studies.study import Study, Value, Where
+from netcarlo.studies.selection import Value, Where
+from netcarlo.studies.study import Study
 
 Lookup = Callable[..., Samples]
 """Function (metric, conditions) -> values of a cell, one per replication (`Cells.value`), or the published

@@ -8,7 +8,7 @@ import numpy as np
 from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, mean
 from netcarlo.studies.cells import Cells, Samples
-from netcarlo.studies.study import Value
+from netcarlo.studies.selection import Value
 
 Reading = Mapping[str, Value]
 """Assumed values of the two parameters."""

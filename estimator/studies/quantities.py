@@ -16,8 +16,9 @@ import numpy as np
 from netcarlo.errors import InputError, suggest
 from netcarlo.schema import expressions
 from netcarlo.studies.cells import Cell, Cells, Samples
+from netcarlo.studies.published import Published
 from netcarlo.studies.selection import Value, Where, matches, several, value
-from netcarlo.studies.study import Published, Study
+from netcarlo.studies.study import Study
 
 PARTS = ("flow", "link", "class")
 """Words in brackets that select a part of an outcome."""

@@ -7,7 +7,9 @@ from netcarlo.simulation.launches import Job
 from netcarlo.simulation.simulate import simulate_all
 from netcarlo.studies.cells import Cell, Cells, Derived, Metric, estimate
 from netcarlo.studies.comparison import Summaries
-from netcarlo.studies.study import Published, Study, Value
+from netcarlo.studies.published import Published
+from netcarlo.studies.selection import Value
+from netcarlo.studies.study import Study
 
 MOST = 100
 """Maximum number of replications of a cell. Its estimate has no interval."""

@@ -12,7 +12,7 @@ from netcarlo.reports.parts.bars import uncrowded
 from netcarlo.reports.parts.exported import DECORATION, DIGITS, columns, exact, instead, with_intervals
 from netcarlo.studies.comparison import Compared
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.study import Value
+from netcarlo.studies.selection import Value
 
 Plot = dict[str, Any]
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from netcarlo.schema.readable import MINUS
 from netcarlo.studies.claims import Verdict
 from netcarlo.studies.comparison import Compared
-from netcarlo.studies.study import Description, Published, Value
+from netcarlo.studies.description import Description
+from netcarlo.studies.published import Published
+from netcarlo.studies.selection import Value
 
 
 def decimals(step: float) -> int:

@@ -11,8 +11,10 @@ from netcarlo.reports.parts import exported, wording
 from netcarlo.reports.parts.figures import COLOURS, DASHES, INK, SYMBOLS, Plot, finite, plot
 from netcarlo.reports.parts.intervals import bars, has_ends, sure
 from netcarlo.studies.cells import Cell, Cells
+from netcarlo.studies.description import Figure, Spread
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.study import Figure, Published, Spread, Value
+from netcarlo.studies.published import Published
+from netcarlo.studies.selection import Value
 
 FEW = 6
 """Values on an axis that are all marked."""

@@ -27,8 +27,8 @@ from netcarlo.reports.study.verdict import headline, match, metrics, printed, ti
 from netcarlo.studies.cells import estimate
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Compared
+from netcarlo.studies.description import Figure, Spread, TraceFigure
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.study import Figure, Spread, TraceFigure
 
 KNOWN = {
     "stated": "stated",

@@ -18,8 +18,9 @@ from netcarlo.kernels.base.parameters import RowP
 from netcarlo.reports.parts.exported import DECORATION, columns, exact, instead
 from netcarlo.reports.parts.figures import AXIS, COLOURS, INK, Plot, line, plot, rounded, staircase, steps
 from netcarlo.simulation.trace import per_second
+from netcarlo.studies.description import Span, Spread, TraceFigure
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.study import Span, Spread, TraceFigure, Value
+from netcarlo.studies.selection import Value
 
 MOST_RUNS = 300
 """Runs of a cell drawn as points."""

@@ -11,9 +11,9 @@ from netcarlo.reports.study.verdict import match
 from netcarlo.studies.cells import Cell, estimate
 from netcarlo.studies.claims import ends
 from netcarlo.studies.comparison import Compared
+from netcarlo.studies.description import Table
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.selection import matches
-from netcarlo.studies.study import Table, Value
+from netcarlo.studies.selection import Value, matches
 
 Key = tuple[Value, ...]
 

@@ -21,7 +21,9 @@ from netcarlo.cli import main as cli
 from netcarlo.errors import InputError
 from netcarlo.studies import study as studies
 from netcarlo.studies.calibrated import Calibration
-from netcarlo.studies.study import Published, Study, Value
+from netcarlo.studies.published import Published
+from netcarlo.studies.selection import Value
+from netcarlo.studies.study import Study
 from tests.studies.known_study import STUDY, TRUTH, brief, own_module, write
 
 DECLARED = yaml.safe_load(STUDY)["calibration"]

@@ -28,7 +28,8 @@ from netcarlo.studies.judging import printed
 from netcarlo.studies.mobility import metrics
 from netcarlo.studies.mobility.claims import METRICS, reset_when_reactive
 from netcarlo.studies.mobility.tables import by_address
-from netcarlo.studies.study import Value, load
+from netcarlo.studies.selection import Value
+from netcarlo.studies.study import load
 
 pytestmark = pytest.mark.full
 

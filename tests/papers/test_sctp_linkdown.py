@@ -10,11 +10,12 @@ from netcarlo.numerics.statistics import mean
 from netcarlo.studies.cells import Cell
 from netcarlo.studies.comparison import Compared, check, shows
 from netcarlo.studies.evaluation import Evaluation, evaluate
+from netcarlo.studies.published import Published
 from netcarlo.studies.sctp_linkdown import metrics
 from netcarlo.studies.sctp_linkdown.claims import BANDWIDTH, throughput_gain
 from netcarlo.studies.sctp_linkdown.excerpts import mrg32k3a, ns2_heartbeat
 from netcarlo.studies.sctp_linkdown.window import EQUAL_S, mean_silence, of_equal_silence
-from netcarlo.studies.study import Published, load
+from netcarlo.studies.study import load
 
 HELD = {"A1", "A2", "B1", "B2", "B4", "B5", "B6", "B7", "C1", "C2", "C4", "C6", "D1", "D2"}
 NOT_HELD = {"A3", "B3", "C3", "C5", "E1", "E2"}

@@ -10,7 +10,8 @@ from netcarlo.kernels.base.layout import Failover, Hop, Out
 from netcarlo.kernels.base.parameters import MobileP
 from netcarlo.studies import study
 from netcarlo.studies.cells import simulate_cells
-from netcarlo.studies.study import Published, Study
+from netcarlo.studies.published import Published
+from netcarlo.studies.study import Study
 
 
 @pytest.fixture

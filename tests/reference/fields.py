@@ -11,7 +11,7 @@ from netcarlo.planning.file import PlanSpec
 from netcarlo.scenario import Scenario
 from netcarlo.schema import meanings
 from netcarlo.schema.record import Record
-from netcarlo.studies.study import Description
+from netcarlo.studies.description import Description
 from netcarlo.sweeps.space.file import SweepSpec
 from tests.reference.forms import Titles, default, form, records
 from tests.reference.markdown import KNOWN, page, slug, table

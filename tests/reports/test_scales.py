@@ -10,7 +10,7 @@ from netcarlo.reports.parts import scales, wording
 from netcarlo.reports.parts.intervals import bars
 from netcarlo.scenario import load_scenario
 from netcarlo.studies.comparison import Compared
-from netcarlo.studies.study import Published
+from netcarlo.studies.published import Published
 
 EXAMPLE = Path(__file__).parents[2] / "configs" / "examples" / "random_topology.yaml"
 

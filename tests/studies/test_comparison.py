@@ -13,7 +13,10 @@ from netcarlo.scenario import Scenario
 from netcarlo.studies.cells import Cell, Cells, estimate
 from netcarlo.studies.claims import Claim, inside
 from netcarlo.studies.comparison import Check, Compared, aggregate, check, compare
-from netcarlo.studies.study import Condition, Description, Published, Study, Tolerance, matches
+from netcarlo.studies.description import Condition, Description, Tolerance
+from netcarlo.studies.published import Published
+from netcarlo.studies.selection import matches
+from netcarlo.studies.study import Study
 
 SCENARIO = Scenario.check(
     {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}

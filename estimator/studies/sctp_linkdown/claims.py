@@ -14,7 +14,7 @@ from netcarlo.studies.claims import Claim, Verdict, every, inside, positive, ver
 from netcarlo.studies.judging import all_positive, gain, printed, printed_range, said
 from netcarlo.studies.sctp_linkdown import excerpts, window
 from netcarlo.studies.sctp_linkdown.metrics import METRICS
-from netcarlo.studies.study import Value
+from netcarlo.studies.selection import Value
 
 __all__ = ["METRICS", "claims", "summaries"]
 

@@ -14,7 +14,7 @@ from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, either, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
 from netcarlo.studies.judging import Finding, gain, judged_twice, printed
-from netcarlo.studies.study import Value
+from netcarlo.studies.selection import Value
 from netcarlo.studies.wlan_buffer.metrics import (
     DEFAULT,
     METRICS,

@@ -11,7 +11,7 @@ from netcarlo.numerics.statistics import Mean
 from netcarlo.studies.cells import Cell, Samples, estimate
 from netcarlo.studies.claims import ends
 from netcarlo.studies.judging import Lookup
-from netcarlo.studies.study import Value
+from netcarlo.studies.selection import Value
 
 RTTS = (1, 5, 10, 20)
 """RTTs at which the paper searches the smallest sufficient buffer (MBT) [ms]."""

@@ -17,7 +17,7 @@ from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.schema.document import read_yaml, yaml_text
 from netcarlo.simulation.ensemble import build, build_rows
 from netcarlo.simulation.provenance import resolved
-from netcarlo.studies.study import Description
+from netcarlo.studies.description import Description
 from netcarlo.sweeps.space.file import load_sweep
 from netcarlo.sweeps.space.identity import key, keys
 from netcarlo.sweeps.space.space import Sweep
