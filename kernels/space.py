@@ -30,7 +30,9 @@ EVERYWHERE = tuple(
 )
 """Senders for every kind of network, by the value of the field `protocol`."""
 
-MPTCP = ("reno", "cubic", "bbr")
+COUPLED = "coupled"
+"""Congestion control of models whose subflows are coupled, by the algorithm of `MptcpP.COUPLING`."""
+MPTCP = ("reno", "cubic", "bbr", COUPLED)
 """Congestion controls of the subflows of MPTCP."""
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {

@@ -4,6 +4,7 @@ import typing
 
 from pydantic import Field
 
+from netcarlo.kernels.base.layout import MPTCP_PATHS
 from netcarlo.networks.adhoc.network import AdhocNetwork
 from netcarlo.networks.family import Network
 from netcarlo.networks.path.description import Route
@@ -19,9 +20,9 @@ class Networks(Run):
 
     mobility: Mobility | None = None
     """Mobility of the receiver: the last hop of the path is its radio link. Default: a fixed host."""
-    paths: list[Route] = Field(default_factory=list, max_length=2)
-    """Paths from sender to receiver: one, or two for multi-homed SCTP. `hops` at the top level is short
-    for one path."""
+    paths: list[Route] = Field(default_factory=list, max_length=MPTCP_PATHS)
+    """Paths from sender to receiver: one, two for SCTP and QUIC, up to four for MPTCP. `hops` at the top
+    level is short for one path."""
     wireless: WirelessNetwork | None = None
     """An 802.11 network."""
     adhoc: AdhocNetwork | None = None

@@ -32,7 +32,7 @@ _QUIC = Known("HTTP/3 and gQUIC are not simulated; QUIC without them is", {"prot
 _DELAY = Known(f"this control by delay {_NOT_SIMULATED}; Vegas is another one", {"protocol": "vegas"})
 _LOSS = _linux(f"this congestion control {_NOT_SIMULATED}; CUBIC is the nearest", "cubic")
 _BY_RATE = _linux(f"this control by rate {_NOT_SIMULATED}; BBR is the nearest", "bbr")
-_SEVERAL = Known("MPTCP is a transport over two paths", {"protocol": "mptcp"})
+_SEVERAL = Known("MPTCP is a transport over several paths", {"protocol": "mptcp"})
 _SCALABLE = _linux("DCTCP, TCP Prague and L4S are not simulated", "cubic")
 _DATAGRAMS = Known(f"this transport {_NOT_SIMULATED}; datagrams at a constant rate are", {"protocol": "udp"})
 

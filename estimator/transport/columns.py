@@ -5,12 +5,24 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.base.parameters import LinuxP, QuicP, ReliableP, Rfc9260P, RowP, SctpP, TcpP, UdpP
+from netcarlo.kernels.base.parameters import (
+    LinuxP,
+    MptcpP,
+    QuicP,
+    ReliableP,
+    Rfc9260P,
+    RowP,
+    SctpP,
+    TcpP,
+    UdpP,
+)
 from netcarlo.kernels.udp.source import EXPONENTIAL
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
+from netcarlo.transport.congestion import COUPLED
 from netcarlo.transport.linux import SLOW_STARTS, Linux
+from netcarlo.transport.mptcp import Mptcp
 from netcarlo.transport.quic import CONTROLS, Quic
 from netcarlo.transport.sctp import Sctp
 
@@ -70,6 +82,8 @@ def fill(
     table[:, ReliableP.INITIAL_SSTHRESH] = table[:, RowP.WINDOW]
     if transport.initial_ssthresh is not None:
         table[:, ReliableP.INITIAL_SSTHRESH] = value("initial_ssthresh")
+    if isinstance(transport, Mptcp):
+        table[:, MptcpP.COUPLING] = COUPLED.get(transport.congestion_control, 0)
     if isinstance(transport, Linux) and transport.slow_start is not None:
         table[:, LinuxP.SLOW_START] = SLOW_STARTS[transport.slow_start]
     if isinstance(transport, Linux) and transport.messages is not None:

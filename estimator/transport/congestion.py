@@ -15,6 +15,7 @@ import shlex
 from pathlib import Path
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.mptcp.coupled.control import Algorithm
 from netcarlo.kernels.senders import BY_NAME, OF_LINUX, WINDOWS
 from netcarlo.schema import trusted
 from netcarlo.schema.arguments import checked
@@ -33,10 +34,13 @@ HAVE_SLOW_START = tuple(name for name in CONTROLS_OF_LINUX if BY_NAME[f"linux_{n
 ONLY_LINUX = tuple(name for name in CONTROLS_OF_LINUX if name not in BUILT_IN)
 """Congestion controls that only `protocol: linux` has."""
 
+COUPLED = {algorithm.name.lower(): algorithm for algorithm in Algorithm}
+"""Coupled congestion controls, which only `protocol: mptcp` has, with their numbers."""
+
 STANDARD = "standard"
 """Name of the congestion control that a protocol uses by default."""
 
-NAMES = (STANDARD, *dict.fromkeys((*BUILT_IN, *CONTROLS_OF_LINUX)))
+NAMES = (STANDARD, *dict.fromkeys((*BUILT_IN, *CONTROLS_OF_LINUX)), *COUPLED)
 """Values of `congestion_control` other than file names."""
 
 MAX_BYTES = 1_000_000

@@ -7,21 +7,24 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.kernels import space
 from netcarlo.kernels.base.parameters import MptcpP
-from netcarlo.kernels.space import MPTCP
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Number, Payload, Quantity, Size
 from netcarlo.transport.capabilities import Capabilities
 from netcarlo.transport.classed import delay_field
-from netcarlo.transport.congestion import HAVE_SLOW_START
+from netcarlo.transport.congestion import COUPLED, HAVE_SLOW_START
 from netcarlo.transport.linux import Linux
+
+CONTROLS = (*(name for name in space.MPTCP if name != space.COUPLED), *COUPLED)
+"""Congestion controls of MPTCP."""
 
 
 class Mptcp(Linux):
-    """MPTCP of the current Linux kernel over one or two `paths`: a subflow per path (RFC 8684).
+    """MPTCP of the current Linux kernel over one to four `paths`: a subflow per path (RFC 8684).
 
-    The first path carries the first subflow; the second one joins when the first data are acknowledged.
-    `window` is the receive window that both share. The kernel's default scheduler assigns data to subflows. A
+    The first path carries the first subflow; the others join when the first data are acknowledged.
+    `window` is the receive window that all share. The kernel's default scheduler assigns data to subflows. A
     path with `backup: true` is used only while no other subflow is active.
     """
 
@@ -30,8 +33,9 @@ class Mptcp(Linux):
     protocol: Literal["mptcp"]  # type: ignore[assignment]
     """MPTCP of the current Linux kernel."""
     rtt: ClassVar[str] = "the smoothed RTT of the first subflow, as for linux"
-    congestion_control: Literal[MPTCP] = "cubic"  # type: ignore[valid-type]
-    """Congestion control of each subflow: CUBIC, Reno or BBR v1. Subflows are not coupled."""
+    congestion_control: Literal[CONTROLS] = "cubic"  # type: ignore[valid-type]
+    """Congestion control: CUBIC, Reno or BBR v1 of each subflow by itself, or LIA, OLIA or BALIA, which
+    couple the subflows."""
     payload: Payload = 1424.0
     header: Size = 76.0
     ack: Size = 64.0
@@ -46,7 +50,7 @@ class Mptcp(Linux):
     of few kinds of links and tunnels has 2304 B; for that of a distribution 4352 B follow from its
     sources."""
 
-    controls: ClassVar[tuple[str, ...]] = MPTCP
+    controls: ClassVar[tuple[str, ...]] = CONTROLS
     own_association: ClassVar[str] = ""
     queues_measured: ClassVar[bool] = False
     two_paths: ClassVar[bool] = True
@@ -65,6 +69,16 @@ class Mptcp(Linux):
     def kind(self) -> str:
         """See `Capabilities.kind`."""
         return "mptcp"
+
+    @property
+    def control(self) -> str:
+        """See `Capabilities.control`."""
+        return space.COUPLED if self.congestion_control in COUPLED else super().control
+
+    @property
+    def compared_as(self) -> str:
+        """See `Capabilities.compared_as`; coupled controls were not compared with a kernel."""
+        return f"{self.kind} with {self.congestion_control}" if self.control == space.COUPLED else self.kind
 
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
         """See `Capabilities.unknown_to_fluid`."""

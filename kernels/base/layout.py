@@ -35,6 +35,8 @@ BYTE_TIME_BITS = 20
 
 PATHS = 2
 """Number of paths in `Rows.hops`; transports with one path use the first."""
+MPTCP_PATHS = 4
+"""Number of paths in `Rows.hops` of MPTCP, which uses the first `MptcpP.SUBFLOWS`."""
 
 
 class Hop(IntEnum):
@@ -94,7 +96,7 @@ class Out(IntEnum):
     DESTROYED = 13  # data packets lost in the queue or on the wire when a hop went down
     ACK_DROPS = 14  # ACKs lost, all causes
     HANDSHAKES = 15  # SYNs sent
-    SENT_ALTERNATE = 16  # data packets sent on the second path
+    SENT_ALTERNATE = 16  # data packets sent on paths other than the first
     FIRST_RX = 17  # first arrival of data [ns] or NEVER
     LAST_RX = 18  # last arrival of data [ns] or NEVER
     RESUME_TX = 19  # send time of the packet of RESUME_RX [ns] or NEVER
@@ -142,6 +144,13 @@ class Subflows(IntEnum):
     STALE = 2  # subflows that became stale
     DELIVERED = 3  # + path: data packets that its subflow was the first to deliver
     COLUMNS = DELIVERED + PATHS
+
+
+class FurtherSubflows(IntEnum):
+    """Columns after those of `Subflows` where a row of a launch has more than two subflows."""
+
+    DELIVERED = 0  # + path - PATHS: data packets that its subflow was the first to deliver
+    COLUMNS = MPTCP_PATHS - PATHS
 
 
 WITH_SUBFLOWS = 2
@@ -263,8 +272,8 @@ class Rows(NamedTuple):
 
     parameters: NDArray[np.int64]  # [n, len(P)]
     constants: NDArray[np.float64]  # [n, C]
-    hops: NDArray[np.int64]  # [n, PATHS, H, len(Hop)]
-    outages: NDArray[np.int64]  # [n, PATHS, H, K, 2]: start, end [ns], ascending; then see `base.varying`
+    hops: NDArray[np.int64]  # [n, PATHS or MPTCP_PATHS, H, len(Hop)]
+    outages: NDArray[np.int64]  # [n, paths, H, K, 2]: start, end [ns], ascending; then see `base.varying`
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property
@@ -291,4 +300,6 @@ class Rows(NamedTuple):
         found.append(Table("failover", Failover.COLUMNS, two, two))
         if subflows.any():
             found.append(Table("subflows", Subflows.COLUMNS, 1, 1))
+            further = int((self.parameters[subflows, SctpP.N_PATHS] > PATHS).any())
+            found.append(Table("further_subflows", FurtherSubflows.COLUMNS, further, further))
         return len(Out), tuple(found)

@@ -131,7 +131,7 @@ class SctpP(IntEnum):
     """Parameters of SCTP (RFC 9260, as in two releases of ns-2)."""
 
     N_PATHS = max(LinuxP) + 1
-    """Number of paths in use, 1 or 2."""
+    """Number of paths in use, 1 or 2; of MPTCP up to 4."""
     RWND = auto()
     """Receive window, advertised as a_rwnd (RFC 9260, section 3.3.2) [bytes]."""
     PATH_MAX_RETRANS = auto()
@@ -225,6 +225,8 @@ class MptcpP(IntEnum):
     0: never."""
     PER_MSS = SctpP.INITIAL_CWND
     """Memory of a send buffer per packet of the window [bytes] (`per_mss` in `tcp_sndbuf_expand`)."""
+    COUPLING = SctpP.RESPONSE_ALTERNATE
+    """Coupled congestion control, one of `mptcp.coupled.control.Algorithm`; 0: subflows are not coupled."""
 
 
 class QuicP(IntEnum):

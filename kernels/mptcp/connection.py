@@ -6,15 +6,18 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, PATHS
+from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.base.parameters import MptcpP, RowP, TcpP
 from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.state import ACK_OF_SYN, Tcp, Timer, in_flight
 from netcarlo.kernels.mptcp import scheduler, state
+from netcarlo.kernels.mptcp.coupled import peers
 from netcarlo.kernels.mptcp.state import SUBFLOW_WORDS, Conn, Sub, data_ack_at, expand_sndbuf, subflow_at
 
 association: Any = slot("association")
 """Functions of the association of a subflow."""
+COUPLED: Any = slot("coupled")
+"""True if the congestion controls of the subflows are coupled."""
 
 
 @noinline
@@ -23,7 +26,7 @@ def prepare(p: Any, m: Any, g: Any, free: Any) -> Any:
 
     Returns the next free word.
     """
-    for path in range(PATHS):
+    for path in range(p[MptcpP.SUBFLOWS]):
         at = np.int64(subflow_at(path))
         free = at + association.prepare(p, m[at:], g, np.int64(0), p[TcpP.CLOCK_PHASE], path, free - at)
     return state.prepare(p, m, free)
@@ -45,6 +48,8 @@ def on_ack(p: Any, m: Any, g: Any, constants: Any, now: Any, path: Any, ack_id: 
     s = m[subflow_at(path) :]
     established, of_data = s[Tcp.ESTABLISHED], association.is_ack(p, s, ack_id)
     data_ack = s[data_ack_at(p, s, ack_id)]
+    if COUPLED:
+        peers.note(p, m, path)
     association.on_ack(p, s, g, constants, now, ack_id)
     if established == 0:
         if path > 0:
@@ -91,6 +96,8 @@ def on_timeout(p: Any, m: Any, g: Any, constants: Any, now: Any, path: Any) -> N
     """Process the timer of a subflow; the first data follow when the application learns of the connection."""
     s = m[subflow_at(path) :]
     wakes = path == 0 and s[Tcp.TIMER] == Timer.WAKE_UP and s[Tcp.DEADLINE] <= now
+    if COUPLED:
+        peers.note(p, m, path)
     association.on_timeout(p, s, g, constants, now)
     if wakes:
         s[Sub.USABLE] = 1
@@ -114,9 +121,9 @@ def finish_event(p: Any, m: Any, now: Any, path: Any, advances: Any) -> None:
         state.start_timer(p, m, now)
 
 
-def overfull(m: Any) -> Any:
+def overfull(p: Any, m: Any) -> Any:
     """Return True if a ring was too small; the outcomes are then invalid."""
     found = m[Conn.OVERFULL] != 0
-    for path in range(PATHS):
+    for path in range(p[MptcpP.SUBFLOWS]):
         found = found or m[SUBFLOW_WORDS * path + state.SUBFLOWS + Tcp.OVERFULL] != 0
     return found

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.layout import FOREVER, PATHS
+from netcarlo.kernels.base.layout import FOREVER, MPTCP_PATHS
 from netcarlo.kernels.base.parameters import MptcpP, ReliableP, RowP, TcpP
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, state
@@ -90,7 +90,7 @@ SUBFLOWS = len(Conn)
 """First word of the first subflow."""
 SUBFLOW_WORDS = int(Sub.DATA_ACKS) + 1
 """Words of a subflow without its rings."""
-STATE_WORDS = SUBFLOWS + PATHS * SUBFLOW_WORDS
+STATE_WORDS = SUBFLOWS + MPTCP_PATHS * SUBFLOW_WORDS
 """Words of a connection without its rings."""
 
 SKB_TRUESIZE = 816
@@ -107,12 +107,12 @@ RTO_MIN_NS = 200_000_000
 """Duration of the connection's timer while no subflow's timer runs [ns] (TCP_RTO_MIN)."""
 
 
-def scratch_words(of_subflow: Any, window: Any, ring: Any) -> Any:
-    """Return the words of scratch of a connection with this window and `RowP.RING`.
+def scratch_words(of_subflow: Any, subflows: Any, window: Any, ring: Any) -> Any:
+    """Return the words of scratch of a connection with so many subflows, this window and `RowP.RING`.
 
     `of_subflow(window, ring)` returns those of an association of a subflow.
     """
-    return STATE_WORDS + PATHS * (of_subflow(window, ring) + 2 * ring) + ring // 64 + 8
+    return STATE_WORDS + subflows * (of_subflow(window, ring) + 2 * ring) + ring // 64 + 8
 
 
 def subflow_at(path: Any) -> Any:
@@ -178,7 +178,7 @@ def prepare(p: Any, m: Any, free: Any) -> Any:
     for word in range(free, free + (p[RowP.RING] >> 6)):
         m[word] = 0
     free += p[RowP.RING] >> 6
-    for path in range(PATHS):
+    for path in range(p[MptcpP.SUBFLOWS]):
         at = subflow_at(path)
         for word in range(Sub.USABLE, SUBFLOW_WORDS):
             m[at + word] = 0

@@ -17,14 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base import varying
+from netcarlo.kernels.base import layout, varying
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.channel import begin, lost
 from netcarlo.kernels.base.inline import global_memory, noinline
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, STREAM_LOSS, Hop, Rows
 
 BASE: Any = slot("hops_base")
 """Word of scratch where the state of the hops begins."""
+PATHS: Any = slot("hop_paths")
+"""Number of paths."""
+_LANES: Any = slot("hop_lanes")
+"""Number of lanes: two for each path."""
 
 FIRST_HOP_SPECIALISED: Any = slot("first_hop_specialised")
 """True if the first hop has its own code, with constant addresses (`HOT_WORDS`)."""
@@ -87,13 +91,12 @@ class HopWord(IntEnum):
 
 
 _SIZE = len(HopWord)
-_LANES = 2 * PATHS
 _ROUND = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
 _LONG_AGO = np.int64(-1)
 _R = int(Hop.R_BYTE_TIME)
 
-HOT_WORDS = (0, 2), *((at, at + HopWord.GAPS) for at in (_LANES, _LANES + _SIZE))
+HOT_WORDS = (0, 2), *((at, at + HopWord.GAPS) for at in (2 * layout.PATHS, 2 * layout.PATHS + _SIZE))
 """Ranges of words from BASE on [from, to) that every packet of the main path accesses.
 
 They are the numbers of hops and, of the first hop of each direction, the words before GAPS.
@@ -104,7 +107,7 @@ def scratch_words(rows: Rows) -> int:
     """Return the words of scratch that the hops of any row of `rows` need."""
     limits = rows.hops[..., Hop.QUEUE] + rows.hops[..., Hop.R_QUEUE]
     size = _SIZE + varying.WORDS * bool(rows.hops[..., [Hop.VARIES, Hop.R_VARIES]].any())
-    states = _LANES * (1 + rows.hops.shape[2] * size)
+    states = 2 * rows.hops.shape[1] * (1 + rows.hops.shape[2] * size)
     return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
 
 

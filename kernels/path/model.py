@@ -1,4 +1,4 @@
-"""Models of paths: one association, SCTP over one or two paths, MPTCP and QUIC over two, and UDP."""
+"""Models of paths: one association, SCTP and QUIC over one or two paths, MPTCP over up to four, and UDP."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Slots, Step, bind, is_lockstep
 from netcarlo.kernels.base.endpoint import Endpoint
-from netcarlo.kernels.base.layout import Failover, Out, Subflows
+from netcarlo.kernels.base.layout import MPTCP_PATHS, PATHS, Failover, Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.observers import composed
 from netcarlo.kernels.base.parameters import Block, MobileP
@@ -35,6 +35,10 @@ class HopSlots(Slots):
 
     hops_base: int
     """Word of scratch where the state of the hops begins."""
+    hop_paths: int
+    """Number of paths."""
+    hop_lanes: int
+    """Number of lanes: two for each path."""
     first_hop_specialised: bool = False
     """True if the first hop has its own code, with constant addresses."""
     arrival_before_departure: bool
@@ -131,10 +135,12 @@ def _observed(address: Address, **others: Any) -> ObserverSlots:
 
 
 def _hops(
-    address: Address, base: int, *, specialised: bool = False, arrival_before_departure: bool = True
-) -> HopSlots:
+    address: Address, base: int, *, specialised: bool = False, arrival_before_departure: bool = True,
+    paths: int = PATHS,
+) -> HopSlots:  # fmt: skip
     return HopSlots(
-        hops_base=base, first_hop_specialised=specialised, arrival_before_departure=arrival_before_departure,
+        hops_base=base, hop_paths=paths, hop_lanes=2 * paths, first_hop_specialised=specialised,
+        arrival_before_departure=arrival_before_departure,
         varying=address.varying or address.reordering, reorders=address.reordering,
     )  # fmt: skip
 
@@ -209,11 +215,13 @@ def _multihomed(address: Address, endpoint: Endpoint) -> Model:
 
 
 def _subflows(address: Address, endpoint: Endpoint) -> Model:
-    """Return the model of MPTCP over two paths."""
+    """Return the model of MPTCP over up to four paths."""
 
     def make(step: Step) -> Any:
         observed = ObserverSlots(observer=events)
-        hops = _hops(address, subflows_state.HOPS, arrival_before_departure=False)
+        hops = _hops(
+            address, subflows_state.HOPS, arrival_before_departure=False, paths=MPTCP_PATHS
+        )  # fmt: skip
         return bind(subflows.simulate, step, hops, observed, endpoint.slots(step))
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -222,8 +230,8 @@ def _subflows(address: Address, endpoint: Endpoint) -> Model:
     return Model(
         blocks=_blocks(address, endpoint),
         address=address, make=make, scratch=scratch,
-        outcomes=lambda rows: _columns(address) + Subflows.COLUMNS, window=endpoint.window,
-        cost=_packets(endpoint.window),
+        outcomes=lambda rows: _columns(address) + Subflows.COLUMNS + subflows.further_columns(rows),
+        window=endpoint.window, cost=_packets(endpoint.window),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from netcarlo.reports.trace.parts import (
 )
 from netcarlo.scenario import Scenario
 
-PATHS = ("", ", alternate path")
+PATHS = ("", ", alternate path", ", third path", ", fourth path")
 
 MARKS = {
     "outage": Mark(COLOURS[1] + "40", width=1),

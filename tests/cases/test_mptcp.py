@@ -6,6 +6,7 @@ import pytest
 
 from netcarlo import InputError, Scenario, estimate, simulate, trace
 from netcarlo.kernels.base.parameters import MptcpP
+from netcarlo.kernels.mptcp.coupled.control import Algorithm
 from netcarlo.simulation.ensemble import build
 
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms", "queue": 20}
@@ -29,6 +30,16 @@ def test_paths_are_subflows_and_may_be_backups() -> None:
     assert rows.parameters[0, list(columns)].tolist() == [2, 2, 4]
 
 
+def test_four_paths_and_a_coupled_control_are_columns_of_one_model(uncompiled: None) -> None:
+    scenario = {**with_transport(congestion_control="olia"), "paths": 2 * TWO["paths"], "duration": "2 s"}
+    built = build(Scenario.check(scenario), replications=1)
+    columns = [MptcpP.SUBFLOWS, MptcpP.COUPLING]
+    assert built.rows.parameters[0, columns].tolist() == [4, Algorithm.OLIA]
+    frame = simulate({**scenario, "replications": 1}, target="cpu").frame
+    each = frame[[f"subflow_{k}_bps" for k in range(1, 5)]].iloc[0]
+    assert (each > 1e5).all() and frame["goodput_bps"].iloc[0] <= each.sum() + 1
+
+
 def test_it_measures_the_goodput_of_its_subflows(uncompiled: None) -> None:
     frame = simulate({**TWO, "replications": 1}, target="cpu").frame
     both = frame["subflow_1_bps"] + frame["subflow_2_bps"]
@@ -49,13 +60,16 @@ def test_a_trace_names_the_path_of_each_packet(uncompiled: None) -> None:
         (with_transport(messages={"size": "1 kB", "pause": "1 s"}), "messages does not apply to mptcp"),
         (with_transport(autotuning=True), "autotuning does not apply to mptcp; remove it, or write protocol"),
         (with_transport(late="1 s"), "late does not apply to mptcp; remove it, or write protocol: linux"),
-        (with_transport(congestion_control="bbr3"), "Supported: 'reno', 'cubic' or 'bbr'"),
+        (with_transport(congestion_control="bbr3"), "'reno', 'cubic', 'bbr', 'lia', 'olia' or 'balia'"),
+        (with_transport(congestion_control="lia", slow_start="hystart"), "slow_start does not apply to lia"),
         ({**TWO, "transport": {"protocol": "sctp"}} | {"paths": with_second(backup=True)["paths"]},
          "backup of a path needs protocol: mptcp; write it, or remove backup"),
         (with_second(hops=[HOP | {"jitter": {"uniform": ["0 s", "5 ms"]}}]),
          "jitter of a hop is not supported with mptcp; remove it, or write protocol: sctp"),
         (with_second(hops=[HOP | {"queue": "codel"}]), "codel needs one path, but there are two; remove one"),
-        ({**TWO, "paths": TWO["paths"] + TWO["paths"][:1]}, "paths"),
+        ({**TWO, "paths": 5 * TWO["paths"][:1]}, "paths"),
+        ({**TWO, "paths": 4 * TWO["paths"][:1], "transport": {"protocol": "sctp"}},
+         "there are four paths, but only mptcp uses more than two; remove two, or write protocol: mptcp"),
     ],
 )  # fmt: skip
 def test_what_is_not_supported_is_refused_with_a_remedy(data: dict[str, Any], message: str) -> None:

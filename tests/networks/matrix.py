@@ -69,7 +69,7 @@ default, and a file of yours that returns a rate.
 
 The TCP flows of a shared or 802.11 network are all of one kind, or a mix of
 {senders((*TCPS, "linux"))};
-or they are SCTP or QUIC. UDP can be added to all of them. Two paths are for SCTP and MPTCP.
+or they are SCTP or QUIC. UDP can be added to all of them. Two paths are for SCTP and QUIC, four for MPTCP.
 """
 
 

@@ -14,6 +14,7 @@ from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import (
     as_datagrams,
     as_linux,
+    coupled_rows,
     mptcp_rows,
     sctp_rows,
     tcp_rows,
@@ -125,7 +126,7 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     if address.migration:
         return migration_rows(count, seed=seed)
     if sender == "mptcp":
-        return mptcp_rows(count, seed=seed)
+        return coupled_rows(count, seed=seed) if control == "coupled" else mptcp_rows(count, seed=seed)
     if sender == "linux":
         return as_linux(mobile_rows(count, seed=seed) if mobile else tcp_rows(count, seed=seed), seed=seed)
     if sender == "quic":

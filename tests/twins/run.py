@@ -89,7 +89,8 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     constants = rows.constants[row].astype(np.int64).tolist() if writes else None
     application = sender = None
     if protocol.startswith("mptcp_"):
-        return run_mptcp(protocol.removeprefix("mptcp_"), simulation, outcomes, parameters, network)
+        control, further = protocol.removeprefix("mptcp_"), (rows.parameters[:, SctpP.N_PATHS] > PATHS).any()
+        return run_mptcp(control, simulation, outcomes, parameters, network, further=bool(further))
     if protocol == "quic_migration":
         return run_migration(simulation, outcomes, parameters, network)
     count = PATHS if protocol == "sctp" and not alone else 1
@@ -228,9 +229,10 @@ def run_linux(
 
 
 def run_mptcp(
-    control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, network: Network
-) -> NDArray[np.int64]:
-    """Run a connection over one or two paths; return its outcomes."""
+    control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, network: Network,
+    *, further: bool,
+) -> NDArray[np.int64]:  # fmt: skip
+    """Run a connection over one to four paths; return its outcomes, if `further` with those of four."""
     paths = [network.path(path) for path in range(parameters.SUBFLOWS)]
     connection = Connection(simulation, outcomes, parameters, paths, control)
     senders = [one.sender for one in connection.subflows]
@@ -240,7 +242,7 @@ def run_mptcp(
 
     sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: senders[0].rtt)
     simulation.run(parameters.END)
-    of_subflows = connection.report()
+    of_subflows = connection.report(further=further)
     return np.append(outcomes.vector(), of_subflows)
 
 

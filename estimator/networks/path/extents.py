@@ -21,6 +21,7 @@ from netcarlo.networks.extent import (
     path_capacity,
 )
 from netcarlo.networks.path.description import Hops, HopSpec, Route
+from netcarlo.networks.path.phrase import count_of
 from netcarlo.networks.run import Run
 from netcarlo.schema.quantity import Number, bounds
 
@@ -30,7 +31,7 @@ Counted = list[tuple[HopSpec, tuple[float, float]]]
 
 def compared(run: Run, routes: list[Route], *, mobile: bool) -> Compared:
     """Return kind of network and extents of a scenario over these paths."""
-    network = "mobile hosts" if mobile else "two paths" if len(routes) > 1 else "paths"
+    network = "mobile hosts" if mobile else f"{count_of(len(routes))} paths" if len(routes) > 1 else "paths"
     own = of_sender(run.transport)
     return Compared(network, {name_of(run.transport): merged(_of_route(route, own) for route in routes)})
 

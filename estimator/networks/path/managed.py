@@ -35,6 +35,7 @@ from netcarlo.networks.output import Output
 from netcarlo.networks.path import managed_outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
 from netcarlo.networks.path.managed_outcomes import ManagedOutput
+from netcarlo.networks.path.phrase import count_of
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import most_pairs, reorders, unlike_fluid, varying_field
 from netcarlo.networks.ring_sizes import flow_rings, link_rings
@@ -67,8 +68,11 @@ class ManagedPath(Routed):
         hops = list(every_hop(self.routes))
         name = manager(hops)
         workload.check_time_passes(self.routes, run.transport)
-        if len(self.routes) > 1:
-            raise InputError(f"{name} needs one path, but there are two; remove one, or remove {name}")
+        if (count := len(self.routes)) > 1:
+            raise InputError(
+                f"{name} needs one path, but there are {count_of(count)}; "
+                f"remove {count_of(count - 1)}, or remove {name}"
+            )
         if self.mobility is not None:
             raise InputError(f"{name} and mobility are both given; remove one")
         for hop in hops:

@@ -1,4 +1,4 @@
-"""Network interface of paths: one or two paths of hops to a fixed or a mobile host."""
+"""Network interface of paths: one to four paths of hops to a fixed or a mobile host."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import Hop, Out, Rows
+from netcarlo.kernels.base.layout import PATHS, Hop, Out, Rows
 from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.senders import NUMBERS
@@ -20,6 +20,7 @@ from netcarlo.networks.path import datagrams, formula, interruptions, rows, work
 from netcarlo.networks.path.description import Hops, HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.output import ENDS, PathOutput
+from netcarlo.networks.path.phrase import count_of
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import reorders, unlike_fluid, varying_field
 from netcarlo.networks.rare import Rare, RareOutages
@@ -50,8 +51,13 @@ class PathNetwork(Routed):
         ).with_flow(run.transport)
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Check that two paths are used with a transport for them, and that a mobile host has one path with a
-        suitable last hop."""
+        """Check that several paths are used with a transport for them, and that a mobile host has one path
+        with a suitable last hop."""
+        if (count := len(self.routes)) > PATHS and not run.transport.subflows:
+            raise InputError(
+                f"there are {count_of(count)} paths, but only mptcp uses more than two; "
+                f"remove {count_of(count - PATHS)}, or write protocol: mptcp"
+            )
         if len(self.routes) > 1 and not run.transport.two_paths:
             raise InputError(
                 "there are two paths, but only sctp, mptcp and quic use two; remove one or write protocol: "

@@ -49,8 +49,8 @@ OUTCOMES = (
         cause=acknowledgements,
     ),
     Outcome(
-        "sent_alternate", Out.SENT_ALTERNATE, NEITHER, "data packets sent on the second path",
-        label="packets sent on the second path",
+        "sent_alternate", Out.SENT_ALTERNATE, NEITHER, "data packets sent on paths other than the first",
+        label="packets sent on other paths",
         cause=Fields("paths.1"),
     ),
     Outcome(
@@ -198,6 +198,16 @@ OUTCOMES = (
         "subflow_2_bps", lambda out: out.subflow_bps(1), MORE, "MPTCP: payload that the subflow of the "
         "second path was the first to deliver, over the same time as goodput", label="goodput of subflow 2",
         when=PathOutput.subflows, fluid=False, cause=Fields("paths.1"),
+    ),
+    Outcome(
+        "subflow_3_bps", lambda out: out.subflow_bps(2), MORE, "MPTCP: payload that the subflow of the third "
+        "path was the first to deliver, over the same time as goodput", label="goodput of subflow 3",
+        when=PathOutput.three_subflows, fluid=False, cause=Fields("paths.2"),
+    ),
+    Outcome(
+        "subflow_4_bps", lambda out: out.subflow_bps(3), MORE, "MPTCP: payload that the subflow of the "
+        "fourth path was the first to deliver, over the same time as goodput", label="goodput of subflow 4",
+        when=PathOutput.four_subflows, fluid=False, cause=Fields("paths.3"),
     ),
     Outcome(
         "reinjected", Subflows.REINJECTED, LESS, "MPTCP: data packets assigned to a subflow again, "

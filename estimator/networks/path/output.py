@@ -11,13 +11,14 @@ from netcarlo.kernels.base.layout import (
     PATHS,
     WITH_SUBFLOWS,
     Failover,
+    FurtherSubflows,
     Messages,
     Out,
     Queues,
     Rows,
     Subflows,
 )
-from netcarlo.kernels.base.parameters import LinuxP, MobileP, RowP, SctpP, UdpP
+from netcarlo.kernels.base.parameters import LinuxP, MobileP, MptcpP, RowP, SctpP, UdpP
 from netcarlo.networks.output import Output
 from netcarlo.networks.path.varying import reordered
 from netcarlo.numerics.arrays import Bools, Floats, Ints, divisors, seconds
@@ -32,7 +33,10 @@ ENDS = (
 class PathOutput(Output):
     """Output of a kernel of paths for rows [n]."""
 
-    parts = {Queues: "queues", Failover: "failover", Subflows: "subflows", Messages: "messages"}
+    parts = {
+        Queues: "queues", Failover: "failover", Subflows: "subflows", FurtherSubflows: "further_subflows",
+        Messages: "messages",
+    }  # fmt: skip
     rows: Rows
 
     @cached_property
@@ -69,7 +73,10 @@ class PathOutput(Output):
 
     def subflow_bps(self, path: int) -> Floats:
         """Return the payload that a path's subflow was first to deliver, over the active time [bit/s]."""
-        of_path = self.table(Subflows)[:, 0, Subflows.DELIVERED + path]
+        if path < PATHS:
+            of_path = self.table(Subflows)[:, 0, Subflows.DELIVERED + path]
+        else:
+            of_path = self.table(FurtherSubflows)[:, 0, FurtherSubflows.DELIVERED + path - PATHS]
         return of_path * self.p[:, RowP.DATA] * 8.0 / self.active_s
 
     def throughput_bps(self) -> Floats:
@@ -130,6 +137,14 @@ class PathOutput(Output):
         """Return True where the connection has subflows."""
         found: Bools = self.p[:, RowP.QUEUES] == WITH_SUBFLOWS
         return found
+
+    def three_subflows(self) -> Bools:
+        """Return True where the connection has three subflows or more."""
+        return self.subflows() & (self.p[:, MptcpP.SUBFLOWS] > 2)
+
+    def four_subflows(self) -> Bools:
+        """Return True where the connection has four subflows."""
+        return self.subflows() & (self.p[:, MptcpP.SUBFLOWS] > 3)
 
     def writes_messages(self) -> Bools:
         """Return True where the application sends messages."""

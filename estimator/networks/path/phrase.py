@@ -9,13 +9,13 @@ from netcarlo.schema.quantity import bounds
 from netcarlo.schema.readable import between
 from netcarlo.transport.spelling import spelt
 
-_WORDS = ("no", "one", "two")
+_WORDS = ("no", "one", "two", "three", "four")
 
 
 def phrase(routes: Sequence[Route], mobility: Mobility | None) -> str:
     """Return paths and mobile host in a phrase."""
     each = [_hops(route.hops) for route in routes]
-    paths = each[0] if len(each) == 1 else f"two paths: {' and '.join(each)}"
+    paths = each[0] if len(each) == 1 else f"{count_of(len(each))} paths: {' and '.join(each)}"
     return paths if mobility is None else f"{paths} to a mobile host ({spelt(mobility.protocol)})"
 
 
@@ -39,6 +39,11 @@ def _hops(hops: Sequence[AnyHop]) -> str:
     return f"{number} ({', '.join(parts)})" if parts else number
 
 
+def count_of(n: int) -> str:
+    """Return a number of paths in a word."""
+    return _WORDS[n]
+
+
 def _number(n: int) -> str:
-    word = _WORDS[n] if n < len(_WORDS) else f"{n:,}"
+    word = _WORDS[n] if n < 3 else f"{n:,}"
     return f"{word} hop{'' if n == 1 else 's'}"

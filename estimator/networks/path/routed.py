@@ -10,7 +10,7 @@ from netcarlo.networks.path import extents, outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
 from netcarlo.networks.path.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.path.mobility import Mobility
-from netcarlo.networks.path.phrase import phrase
+from netcarlo.networks.path.phrase import count_of, phrase
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats
@@ -66,13 +66,13 @@ class Routed(Network):
         protocol: str = run.transport.kind
         if self.mobility is not None:
             return f"mobile {self.mobility.protocol}", protocol
-        several = len(self.routes) > 1
+        several = f"{count_of(len(self.routes))} paths" if len(self.routes) > 1 else ""
         if self.has_outages:
-            return "two paths with outages" if several else "outages", protocol
-        return "two paths" if several else "paths", protocol
+            return f"{several} with outages" if several else "outages", protocol
+        return several or "paths", protocol
 
     def compared(self, run: Run) -> Compared:
-        """Return the extents: of one path, of two paths, or of a path to a mobile host."""
+        """Return the extents: of one path, of several, or of a path to a mobile host."""
         return extents.compared(run, self.routes, mobile=self.mobility is not None)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:

@@ -10,6 +10,7 @@ from netcarlo.kernels.base.layout import (
     BYTE_TIME_BITS,
     FOREVER,
     LOSSES,
+    MPTCP_PATHS,
     NS,
     PATHS,
     WITH_SUBFLOWS,
@@ -66,7 +67,8 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     paths = [slots_of(route, f"paths.{i}", draws, table) for i, route in enumerate(routes)]
     if mobility is not None:
         paths[0][-1] = _moving(mobility, paths[0][-1], table, draws)
-    return Rows(table, values, *arrays(paths, draws, table))
+    width = MPTCP_PATHS if run.transport.subflows else PATHS
+    return Rows(table, values, *arrays(paths, draws, table, width=width))
 
 
 class Slot(NamedTuple):
@@ -204,8 +206,10 @@ def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, 
     return {Hop.CROSS_EVERY: np.where(rate > 0, every, 0).astype(np.int64), Hop.CROSS_SIZE: packet}
 
 
-def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Ints, Ints, NDArray[np.uint32]]:
-    """Return hops [n, PATHS, H, len(Hop)], outages [n, PATHS, H, K, 2] and the loss table of the paths.
+def arrays(
+    paths: list[list[Slot]], draws: Draws, parameters: Ints, *, width: int = PATHS
+) -> tuple[Ints, Ints, NDArray[np.uint32]]:
+    """Return hops [n, width, H, len(Hop)], outages [n, width, H, K, 2] and the loss table of the paths.
 
     The hops of a replication are stored without gaps. The first cross-traffic packet is sent at a random time
     in its first interval, drawn by the position of the hop on its path; so are the times of hops that
@@ -218,9 +222,9 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
     row = row.reshape(len(slots), 2, 2, n)  # per slot: data and ACKs, outside and inside bursts
     n_hops = max(len(path) for path in paths)
     most = max(1, *(slot.outages.shape[1] for slot in slots))
-    hops = np.zeros((n, PATHS, n_hops, len(Hop)), np.int64)
-    times = np.full((n, PATHS, n_hops, most, 2), FOREVER, np.int64)
-    means = np.zeros((n, PATHS, n_hops, 2), np.int64)
+    hops = np.zeros((n, width, n_hops, len(Hop)), np.int64)
+    times = np.full((n, width, n_hops, most, 2), FOREVER, np.int64)
+    means = np.zeros((n, width, n_hops, 2), np.int64)
     index = iter(range(len(slots)))
     places = []
     for number, path in enumerate(paths):
@@ -258,7 +262,7 @@ def row_bytes(routes: list[Route], mobility: Mobility | None, duration: Number, 
     pairs += max(map(most_pairs, every_hop(routes)))
     most = max(sum(most_hops(hop) for hop in route.hops) for route in routes)
     of_messages = Messages.COLUMNS + 2 * WORDS if messages else 0
-    return 8 * (PATHS * most * (len(Hop) + 2 * pairs) + of_messages)
+    return 8 * (max(PATHS, len(routes)) * most * (len(Hop) + 2 * pairs) + of_messages)
 
 
 def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:

@@ -35,10 +35,12 @@ from netcarlo.kernels.base.trace import begin
 from netcarlo.kernels.path import engine, hops, state
 from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, QUEUE_FULL
 from netcarlo.kernels.path.state import Path
-from netcarlo.kernels.path.subflows.state import LANES, Entry, Lane
+from netcarlo.kernels.path.subflows.state import Entry, Lane
 
 association: Any = slot("association")
 
+LANES = 2 * PATHS
+"""Paths in either direction: lane `path` carries data, lane PATHS + `path` acknowledgements."""
 RECEIVER_TIMERS = LANES
 """Number of the event of the receiver's timers; those of arrivals are the numbers of the lanes."""
 SENDER_TIMERS = RECEIVER_TIMERS + 1

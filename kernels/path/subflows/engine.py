@@ -1,7 +1,7 @@
-"""One-way transfer of an MPTCP connection over two paths, packet by packet.
+"""One-way transfer of an MPTCP connection over up to four paths, packet by packet.
 
 Packets of a path and direction stay in order, so the next event is the earliest of the arrivals at the heads
-of four rings, the timers of the receivers and senders of the subflows, and those of the connection. Of
+of the rings, the timers of the receivers and senders of the subflows, and those of the connection. Of
 simultaneous events the first in that order is processed first; of simultaneous packets of a kind the one that
 was sent first, of timers that of the lower path.
 """
@@ -20,10 +20,12 @@ from netcarlo.kernels.base.layout import (
     EVENT_SEND,
     EVENT_TIMEOUT,
     FOREVER,
+    MPTCP_PATHS,
     NEVER,
     PATHS,
     STATUS_OK,
     STATUS_RING_FULL,
+    FurtherSubflows,
     Out,
     Rows,
 )
@@ -43,10 +45,9 @@ observer: Any = slot("observer")
 
 RECEIVER_TIMERS = LANES
 """Number of the event of the first receiver's timers; those of arrivals are the numbers of the lanes."""
-SENDER_TIMERS = RECEIVER_TIMERS + PATHS
-CONNECTION_TIMER = SENDER_TIMERS + PATHS
+SENDER_TIMERS = RECEIVER_TIMERS + MPTCP_PATHS
+CONNECTION_TIMER = SENDER_TIMERS + MPTCP_PATHS
 JOIN_TIMERS = CONNECTION_TIMER + 1
-END_OF_RUN = JOIN_TIMERS + PATHS
 
 
 def scratch_words(rows: Rows, of_association: Callable[[int, int], Any]) -> int:
@@ -56,8 +57,14 @@ def scratch_words(rows: Rows, of_association: Callable[[int, int], Any]) -> int:
     """
     ring = int(rows.parameters[:, RowP.RING].max(initial=0))
     window = int(rows.parameters[:, RowP.WINDOW].max(initial=0))
-    of_connection = int(state.scratch_words(of_association, window, ring))
-    return hops.scratch_words(rows) + HOPS + LANES * Entry.SIZE * ring + of_connection
+    subflows = int(rows.parameters[:, MptcpP.SUBFLOWS].max(initial=0))
+    of_connection = int(state.scratch_words(of_association, subflows, window, ring))
+    return hops.scratch_words(rows) + HOPS + 2 * subflows * Entry.SIZE * ring + of_connection
+
+
+def further_columns(rows: Rows) -> int:
+    """Return the columns of outcomes of subflows beyond the second; 0 if no row has them."""
+    return FurtherSubflows.COLUMNS if (rows.parameters[:, MptcpP.SUBFLOWS] > PATHS).any() else 0
 
 
 @noinline
@@ -66,9 +73,10 @@ def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: A
     for i in range(HOPS):
         m[i] = 0
     free = hops.prepare(p, of_hops, outages, losses, m)
-    for lane in range(LANES):
-        m[lane_at(lane) + Lane.BEGIN] = free
-        free += Entry.SIZE * p[RowP.RING]
+    for direction in range(2):
+        for path in range(p[MptcpP.SUBFLOWS]):
+            m[lane_at(path + MPTCP_PATHS * direction) + Lane.BEGIN] = free
+            free += Entry.SIZE * p[RowP.RING]
     free = connection.prepare(p, m, g, free)
     observer.prepare(m, free)
     for i in range(out.shape[0]):
@@ -84,32 +92,35 @@ def init(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: A
 
 @noinline
 def next_event(p: Any, m: Any) -> Any:
-    """Return the time of the next event [ns] and its number."""
-    now, event = np.int64(FOREVER), np.int64(END_OF_RUN)
-    for direction in range(2):
-        order = np.int64(0)
-        for path in range(PATHS):
-            lane = path + PATHS * direction
-            if m[lane_at(lane) + Lane.HEAD] < m[lane_at(lane) + Lane.TAIL]:
-                at = entry_at(p, m, lane, m[lane_at(lane) + Lane.HEAD])
+    """Return the time of the next event [ns] and its number, NONE if there is none.
+
+    Of simultaneous events the one with the lowest number is next, of arrivals in a direction the packet that
+    was sent first.
+    """
+    now, event, order = np.int64(FOREVER), np.int64(NONE), np.int64(0)
+    for path in range(p[MptcpP.SUBFLOWS]):
+        for direction in range(2):
+            first = MPTCP_PATHS * direction
+            w = lane_at(path + first)
+            if m[w + Lane.HEAD] < m[w + Lane.TAIL]:
+                at = entry_at(p, m, path + first, m[w + Lane.HEAD])
                 t, sent = m[at + Entry.ARRIVES], m[at + Entry.ORDER]
-                tie = t == now and event == lane - 1 and sent < order
-                if t < now or tie:
-                    now, event, order = t, np.int64(lane), sent
-    for path in range(p[MptcpP.SUBFLOWS]):
-        t = association.due_at_receiver(m[subflow_at(path) :])
-        if t < now:
+                later = event >= first + MPTCP_PATHS or (event >= first and sent < order)
+                if t < now or (t == now and later):
+                    now, event, order = t, np.int64(path + first), sent
+        s = m[subflow_at(path) :]
+        t = association.due_at_receiver(s)
+        if t < now or (t == now and event > RECEIVER_TIMERS + path):
             now, event = t, np.int64(RECEIVER_TIMERS + path)
-    for path in range(p[MptcpP.SUBFLOWS]):
-        t = association.due(m[subflow_at(path) :])
-        if t < now:
+        t = association.due(s)
+        if t < now or (t == now and event > SENDER_TIMERS + path):
             now, event = t, np.int64(SENDER_TIMERS + path)
-    if m[Conn.TIMER] < now:
-        now, event = m[Conn.TIMER], np.int64(CONNECTION_TIMER)
-    for path in range(p[MptcpP.SUBFLOWS]):
-        t = m[subflow_at(path) + Sub.JOIN_TIMER]
-        if t < now:
+        t = s[Sub.JOIN_TIMER]
+        if t < now or (t == now and event > JOIN_TIMERS + path):
             now, event = t, np.int64(JOIN_TIMERS + path)
+    t = m[Conn.TIMER]
+    if t < now or (t == now and event > CONNECTION_TIMER):
+        now, event = t, np.int64(CONNECTION_TIMER)
     return now, event
 
 
@@ -119,9 +130,9 @@ def transmit(
 ) -> Any:  # fmt: skip
     """Send a packet over a path; return its fate and the time of its arrival or loss, as `hops.transmit`."""
     fate, t = hops.transmit(p, outages, losses, m, path, direction, now, size)
-    w = lane_at(path + PATHS * direction)
+    w = lane_at(path + MPTCP_PATHS * direction)
     if fate == ARRIVED:
-        at = entry_at(p, m, path + PATHS * direction, m[w + Lane.TAIL])
+        at = entry_at(p, m, path + MPTCP_PATHS * direction, m[w + Lane.TAIL])
         m[at + Entry.ARRIVES] = t
         m[at + Entry.NUMBER] = number
         m[at + Entry.SENT] = now
@@ -199,7 +210,7 @@ def act_at_sender(
     """Process an event at the sender: an acknowledgement or a timer."""
     path, acked, advances = np.int64(0), np.int64(NONE), False
     if event < RECEIVER_TIMERS:
-        path, w = event - PATHS, lane_at(event)
+        path, w = event - MPTCP_PATHS, lane_at(event)
         acked = path
         number = m[entry_at(p, m, event, m[w + Lane.HEAD]) + Entry.NUMBER]
         m[w + Lane.HEAD] += 1
@@ -218,8 +229,10 @@ def act_at_sender(
     else:
         path = event - JOIN_TIMERS
         connection.on_join_timer(p, m, now, path)
-    for turn in range(PATHS):
-        send_waiting(p, outages, losses, m, g, out, trace, now, (path + turn) % PATHS)
+    send_waiting(p, outages, losses, m, g, out, trace, now, path)
+    for other in range(p[MptcpP.SUBFLOWS]):
+        if other != path and association.may_send(p, m[subflow_at(other) :]):
+            send_waiting(p, outages, losses, m, g, out, trace, now, np.int64(other))
     connection.finish_event(p, m, now, acked, advances)
 
 
@@ -235,9 +248,9 @@ def simulate(
         send_waiting(p, outages, losses, m, g, out, trace, now, np.int64(0))
         connection.finish_event(p, m, now, np.int64(NONE), False)
     now, event = next_event(p, m)
-    while now <= end and not connection.overfull(m) and out[Out.STATUS] == STATUS_OK:
+    while now <= end and not connection.overfull(p, m) and out[Out.STATUS] == STATUS_OK:
         record.sample(p, m, out, now)
-        if event < PATHS:
+        if event < MPTCP_PATHS:
             arrive_at_receiver(p, outages, losses, m, g, out, trace, now, event)
         elif RECEIVER_TIMERS <= event < SENDER_TIMERS:
             path = event - RECEIVER_TIMERS
@@ -247,7 +260,7 @@ def simulate(
         else:
             act_at_sender(p, constants, outages, losses, m, g, out, trace, now, event)
         now, event = next_event(p, m)
-    if connection.overfull(m):
+    if connection.overfull(p, m):
         out[Out.STATUS] = STATUS_RING_FULL
         return np.int64(0)
     if out[Out.STATUS] == STATUS_OK:

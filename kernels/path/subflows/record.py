@@ -73,6 +73,10 @@ def sequence_of(p: Any, s: Any, packet: Any) -> Any:
     return s[dsn_at(p, s, packet)] + 1
 
 
+SUBFLOWS = len(Out)
+"""First column of `Subflows`, which `FurtherSubflows` follows."""
+
+
 @noinline
 def report(p: Any, m: Any, out: Any) -> None:
     """Write the outcomes."""
@@ -85,12 +89,11 @@ def report(p: Any, m: Any, out: Any) -> None:
         out[Out.SENT] += s[association.Counter.SENT]
         out[Out.RETRANSMITTED] += s[association.Counter.RETRANSMITTED]
         out[Out.RECEIVED] += s[Sub.ARRIVED]
-        at = len(out) - Subflows.COLUMNS
-        out[at + Subflows.DELIVERED + path] = s[Sub.IN_ORDER]
-        out[at + Subflows.REINJECTED] = m[Conn.REINJECTED]
-        out[at + Subflows.REORDERED] = m[Conn.REORDERED]
-        out[at + Subflows.STALE] = m[Conn.STALES]
-    out[Out.SENT_ALTERNATE] = m[subflow_at(1) + association.Counter.SENT]
+        out[Out.SENT_ALTERNATE] += s[association.Counter.SENT] if path > 0 else 0
+        out[SUBFLOWS + Subflows.DELIVERED + path] = s[Sub.IN_ORDER]
+    out[SUBFLOWS + Subflows.REINJECTED] = m[Conn.REINJECTED]
+    out[SUBFLOWS + Subflows.REORDERED] = m[Conn.REORDERED]
+    out[SUBFLOWS + Subflows.STALE] = m[Conn.STALES]
     out[Out.IN_ORDER] = m[Conn.RCV_NXT]
     out[Out.DELIVERED] = m[Conn.RCV_NXT] + m[Conn.OUT_OF_ORDER]
     out[Out.ACKED] = m[Conn.SND_UNA]

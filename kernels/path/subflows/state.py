@@ -3,12 +3,12 @@
 from enum import IntEnum, auto
 from typing import Any
 
-from netcarlo.kernels.base.layout import PATHS
+from netcarlo.kernels.base.layout import MPTCP_PATHS
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.mptcp.state import STATE_WORDS
 
-LANES = 2 * PATHS
-"""Paths in either direction: lane `path` carries data, lane PATHS + `path` acknowledgements."""
+LANES = 2 * MPTCP_PATHS
+"""Paths in either direction: lane `path` carries data, lane MPTCP_PATHS + `path` acknowledgements."""
 
 
 class Word(IntEnum):

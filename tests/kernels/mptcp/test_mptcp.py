@@ -1,5 +1,6 @@
 """MPTCP: join, scheduler, backup, stale subflows, reinjection, and conservation of the data."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from netcarlo.kernels.base.layout import (
     EVENT_RECEIVE,
     EVENT_SEND,
     FOREVER,
+    MPTCP_PATHS,
     NEVER,
-    PATHS,
     WITH_SUBFLOWS,
     Hop,
     Out,
@@ -26,7 +27,7 @@ from netcarlo.kernels.base.parameters import MptcpP, P, RowP
 from netcarlo.kernels.runtime import launch
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins import simulate
-from tests.twins.path.scenarios import describe, mptcp_rows
+from tests.twins.path.scenarios import coupled_rows, describe, mptcp_rows
 
 NS, MS = 10**9, 10**6
 DEFAULTS = {
@@ -39,15 +40,15 @@ pytestmark = pytest.mark.filterwarnings("ignore:overflow")
 
 
 def rows(
-    *, rates: tuple[float, float] = (2e6, 2e6), delays: tuple[float, float] = (0.01, 0.01), queue: int = 30,
+    *, rates: tuple[float, ...] = (2e6, 2e6), delays: tuple[float, ...] = (0.01, 0.01), queue: int = 30,
     down: tuple[float, float] | None = None, **given: int,
 ) -> Rows:  # fmt: skip
     """One row; `down`: path 0 is down in between [s]. Rates in bit/s, 0 for infinite."""
     parameters = np.zeros((1, len(P)), np.int64)
     for name, value in {**DEFAULTS, **given}.items():
         parameters[0, MptcpP[name] if name in MptcpP.__members__ else P[name]] = value
-    hops = np.zeros((1, PATHS, 1, len(Hop)), np.int64)
-    outages = np.full((1, PATHS, 1, 1, 2), FOREVER, np.int64)
+    hops = np.zeros((1, MPTCP_PATHS, 1, len(Hop)), np.int64)
+    outages = np.full((1, MPTCP_PATHS, 1, 1, 2), FOREVER, np.int64)
     for path, (rate, delay) in enumerate(zip(rates, delays, strict=True)):
         byte_time = round(8e9 * 2**BYTE_TIME_BITS / rate) if rate else 0
         hops[0, path, 0, [Hop.BYTE_TIME, Hop.R_BYTE_TIME]] = byte_time
@@ -73,9 +74,9 @@ def events(table: Rows, event: int) -> Any:
     return found[found[:, Trace.EVENT] == event]
 
 
-@pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
+@pytest.mark.parametrize("control", ["reno", "cubic", "bbr", "coupled"])
 def test_it_equals_its_twin(control: str) -> None:
-    table = mptcp_rows(12, seed=48)
+    table = coupled_rows(30, seed=48) if control == "coupled" else mptcp_rows(12, seed=48)
     out = run_as_python(f"mptcp_{control}", table)
     found = differing(
         out, lambda row: simulate(f"mptcp_{control}", table, row=row), lambda row: describe(table, row), str
@@ -85,19 +86,21 @@ def test_it_equals_its_twin(control: str) -> None:
 
 
 @pytest.mark.full
-def test_it_equals_its_twin_in_600_scenarios() -> None:
-    table = mptcp_rows(600, seed=480)
-    out = launch.run(models.model("mptcp_cubic"), table)
+@pytest.mark.parametrize(("control", "of"), [("cubic", mptcp_rows), ("coupled", coupled_rows)])
+def test_it_equals_its_twin_in_600_scenarios(control: str, of: Callable[..., Rows]) -> None:
+    table = of(600, seed=480)
+    out = launch.run(models.model(f"mptcp_{control}"), table)
     found = differing(
-        out, lambda row: simulate("mptcp_cubic", table, row=row), lambda row: describe(table, row), str
+        out, lambda row: simulate(f"mptcp_{control}", table, row=row), lambda row: describe(table, row), str
     )
     assert not found, "\n\n".join(found)
     assert (of_subflows(out).max(axis=0) > 0).all()
 
 
-def test_every_data_packet_is_delivered_once_and_in_order() -> None:
-    table = mptcp_rows(30, seed=49)
-    out = run_as_python("mptcp_reno", table)
+@pytest.mark.parametrize(("control", "of"), [("reno", mptcp_rows), ("coupled", coupled_rows)])
+def test_every_data_packet_is_delivered_once_and_in_order(control: str, of: Callable[..., Rows]) -> None:
+    table = of(30, seed=49)
+    out = run_as_python(f"mptcp_{control}", table)
     delivered = of_subflows(out)[:, Subflows.DELIVERED :].sum(axis=1)
     assert (delivered == out[:, Out.DELIVERED]).all() and delivered.any()
     assert (out[:, Out.ACKED] <= out[:, Out.IN_ORDER]).all()

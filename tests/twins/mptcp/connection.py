@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import ceil
 
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Subflows
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, FurtherSubflows, Out, Subflows
 from tests.twins.linux.clocks import MS
 from tests.twins.linux.receiver import FIRST, Ack
 from tests.twins.mptcp.subflow import Subflow
@@ -19,7 +19,7 @@ FRAGMENT = 32728
 
 
 class Connection:
-    """Both ends of a connection over one or two paths."""
+    """Both ends of a connection over one to four paths."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, paths: Sequence[Path],
@@ -260,13 +260,13 @@ class Connection:
                 values[Out.COMPLETED] = self.simulation.now
         return True
 
-    def report(self) -> list[int]:
-        """Fill in the outcomes; return those of the subflows."""
+    def report(self, *, further: bool) -> list[int]:
+        """Fill in the outcomes; return those of the subflows, if `further` with columns for four of them."""
         values = self.outcomes.values
         values[Out.IN_ORDER] = len(self.in_order)
         values[Out.DELIVERED] = len(self.in_order) + len(self.later)
         values[Out.ACKED] = self.acknowledged
-        found = [0] * Subflows.COLUMNS
+        found = [0] * (Subflows.COLUMNS + (FurtherSubflows.COLUMNS if further else 0))
         found[Subflows.REINJECTED] = self.reinjected
         found[Subflows.REORDERED] = self.reordered
         found[Subflows.STALE] = self.stales

@@ -9,6 +9,7 @@ from tests.twins.linux.bbr import PacedSender
 from tests.twins.linux.controls import CONTROLS
 from tests.twins.linux.receiver import FIRST, Ack, Data, LinuxReceiver
 from tests.twins.linux.sender import LinuxSender
+from tests.twins.mptcp.coupled import COUPLED, Coupled
 from tests.twins.outcomes import Outcomes
 from tests.twins.path.engine import Timer
 from tests.twins.path.link import Packet, Path
@@ -64,7 +65,9 @@ class Subflow:
         simulation, p = connection.simulation, connection.p
         self.counted = Counted(limit=0)
         kind = HoldingPaced if control == "bbr" else Holding
-        own = CONTROLS.get(control, CONTROLS["reno"])()
+        own = COUPLED[p.COUPLING]() if control == "coupled" else CONTROLS.get(control, CONTROLS["reno"])()
+        if isinstance(own, Coupled):
+            own.subflow = self
         self.sender: Any = kind(simulation, connection.outcomes, p, self.send, own)
         self.sender.subflow, self.sender.flow = self, self.number
         self.sender.end, self.sender.short = FIRST, 0
@@ -139,7 +142,7 @@ class Subflow:
         else:
             last = self.numbers[packet.content.number] == p.LIMIT - 1
             packet.size = p.DATA + p.HEADER - (p.SHORT if last else 0)
-            self.connection.outcomes.add(Out.SENT_ALTERNATE, self.number)
+            self.connection.outcomes.add(Out.SENT_ALTERNATE, int(self.number > 0))
         self.path.send(packet)
 
     def send_third_again(self) -> None:

@@ -12,6 +12,7 @@ from netcarlo.kernels.base.layout import (
     CHANCE_BITS,
     ENDLESS,
     FOREVER,
+    MPTCP_PATHS,
     PATHS,
     WITH_SUBFLOWS,
     Hop,
@@ -160,8 +161,33 @@ def mptcp_rows(count: int, *, seed: int) -> Rows:
     return stack([_mptcp_row(np.random.default_rng([seed, k, 48])) for k in range(count)])
 
 
+def coupled_rows(count: int, *, seed: int) -> Rows:
+    """Return `count` scenarios for coupled controls of MPTCP over one to four paths; row k of a seed is the
+    same for every `count`."""
+    rows = mptcp_rows(count, seed=seed)
+    for k in range(count):
+        rng, row = np.random.default_rng([seed, k, 49]), select(rows, [k])
+        p = row.parameters[0]
+        p[MptcpP.COUPLING] = pick(rng, 1, 2, 3)
+        if p[MptcpP.SUBFLOWS] == 2:
+            p[MptcpP.SUBFLOWS] = pick(rng, 2, 3, 3, 4)
+            p[MptcpP.BACKUP] = pick(rng, 0, 0, 0, 0, 2, 4, 9)
+        for path in range(2, int(p[MptcpP.SUBFLOWS])):
+            choose_hops(rng, row, path, bool(p[RowP.DATA] == 960))
+            choose_outages(rng, row, path, int(p[RowP.END]), bool(p[RowP.DATA] == 960))
+        rows.parameters[k], rows.hops[k], rows.outages[k] = p, row.hops[0], row.outages[0]
+    return rows
+
+
+def _with_paths(row: Rows, paths: int) -> Rows:
+    """Return a row with room for so many paths."""
+    more = [(0, 0), (0, paths - row.hops.shape[1])]
+    hops = np.pad(row.hops, more + 2 * [(0, 0)])
+    return row._replace(hops=hops, outages=np.pad(row.outages, more + 3 * [(0, 0)], constant_values=FOREVER))
+
+
 def _mptcp_row(rng: Generator) -> Rows:
-    row = _tcp_row(rng)
+    row = _with_paths(_tcp_row(rng), MPTCP_PATHS)
     p = row.parameters[0]
     make_linux(rng, p)
     p[ReliableP.ACK_EVERY] = 2
