@@ -106,12 +106,12 @@ def test_data_travel_over_four_paths() -> None:
     assert out[Out.DELIVERED] * 1424 * 8 / 10 > 0.8 * 6e6
 
 
-LOSS, RTT_S = 0.004, 0.05
+LOSS = 0.004
 
 
 def over(losses: Sequence[float], **transport: Any) -> Any:
-    """Return the mean outcomes over fast paths with these losses."""
-    hops = [[{"rate": "1 Gbit/s", "delay": RTT_S / 2, "queue": 2000, "loss": loss}] for loss in losses]
+    """Return the mean outcomes over fast paths with these losses and a round-trip time of 50 ms."""
+    hops = [[{"rate": "1 Gbit/s", "delay": "25 ms", "queue": 2000, "loss": loss}] for loss in losses]
     data = {
         "duration": "200 s", "replications": 16, "transport": transport, "paths": [{"hops": h} for h in hops],
     }  # fmt: skip
@@ -121,12 +121,15 @@ def over(losses: Sequence[float], **transport: Any) -> Any:
 @pytest.mark.full
 @pytest.mark.parametrize("control", ["lia", "olia", "balia"])
 def test_together_they_take_what_one_tcp_takes(control: str) -> None:
-    """Published fixed point with equal losses: the windows add up to sqrt(2 / p), that of one TCP."""
-    tcp = over([LOSS], protocol="linux", congestion_control="reno", payload=1424, header=76)
-    for losses in [LOSS] * 2, [LOSS] * 4:
-        found = over(losses, protocol="mptcp", congestion_control=control)
-        assert found.mean_cwnd_packets == pytest.approx(sqrt(2 / LOSS), rel=0.15)
-        assert found.goodput_bps < 1.15 * tcp.goodput_bps
+    """Published fixed point with equal losses: the windows add up to sqrt(2 / p), that of one TCP.
+
+    Windows of four subflows have 6 packets each, for which the fixed point, a limit of many packets, is 9 to
+    18 % too low: only their goodput is tested.
+    """
+    tcp = over([LOSS], protocol="linux", congestion_control="reno", payload="1424 B", header="76 B")
+    two, four = (over([LOSS] * n, protocol="mptcp", congestion_control=control) for n in (2, 4))
+    assert two.mean_cwnd_packets == pytest.approx(sqrt(2 / LOSS), rel=0.15)
+    assert max(two.goodput_bps, four.goodput_bps) < 1.15 * tcp.goodput_bps
 
 
 @pytest.mark.full
