@@ -19,13 +19,14 @@ from netcarlo.kernels.base.layout import NEVER, Hop
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.sums import add_times
 from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.fluid.sizes import data_packet
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord, words_of_flow
 from netcarlo.kernels.shared.layout import Flow, Link, Shared
 
 
 def one_way(flow: Any, links: Any) -> Any:
     """Return the one-way delay of the data of a flow without queues [ns]."""
-    data = flow[RowP.DATA] + flow[RowP.HEADER]
+    data = data_packet(flow)
     total = flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY]
     total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
     for hop in range(flow[Flow.HOPS]):

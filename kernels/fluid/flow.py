@@ -13,7 +13,8 @@ from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP, UdpP
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.fluid import bbr, codel, delays, linux, loss, window
+from netcarlo.kernels.fluid import association, bbr, codel, delays, linux, loss, window
+from netcarlo.kernels.fluid.sizes import data_packet
 from netcarlo.kernels.fluid.state import (
     ONE,
     ONE_BITS,
@@ -32,11 +33,14 @@ from netcarlo.kernels.fluid.state import (
     words_of_link,
     words_on_route,
 )
-from netcarlo.kernels.senders import LINUX_BBR, TAHOE, UDP, VEGAS
+from netcarlo.kernels.senders import ALONE, LINUX_BBR, TAHOE, UDP, VEGAS
 from netcarlo.kernels.shared.layout import STREAM_PERIOD, Flow, FlowOut, Link, Shared
 
 AQM: Any = slot("aqm")
 DELAYS: Any = slot("delays")
+
+SCTP = ALONE
+"""Kind of SCTP, the only sender with a fluid that heterogeneous flows cannot include."""
 
 
 class Step(NamedTuple):
@@ -51,7 +55,7 @@ class Step(NamedTuple):
 
 def round_trip(flow: Any, links: Any) -> Any:
     """Return the round trip of a flow without queues [ns]."""
-    data, ack = flow[RowP.DATA] + flow[RowP.HEADER], flow[ReliableP.ACK]
+    data, ack = data_packet(flow), flow[ReliableP.ACK]
     total = 2 * (flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY])
     total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
     total += on_wire(ack, flow[Flow.ACCESS_BACK]) + on_wire(ack, flow[Flow.SINK_BACK])
@@ -66,7 +70,7 @@ def round_trip(flow: Any, links: Any) -> Any:
 
 def _slowest(flow: Any, links: Any) -> Any:
     # Time of a data packet on the slowest link of its route [ns].
-    size = flow[RowP.DATA] + flow[RowP.HEADER]
+    size = data_packet(flow)
     longest = max(on_wire(size, flow[Flow.ACCESS]), np.int64(1))
     for hop in range(flow[Flow.HOPS]):
         longest = max(longest, on_wire(size, links[flow[Flow.ROUTE + hop], Link.BYTE_TIME]))
@@ -79,7 +83,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
     Returns the first word behind that; `step` is the length of a step [ns].
     """
     s, g = m[words_of_flow(p, i) :], f[floats_of_flow(p, i) :]
-    start, size = flow[RowP.START], flow[RowP.DATA] + flow[RowP.HEADER]
+    start, size = flow[RowP.START], data_packet(flow)
     base = round_trip(flow, links)
     s[FlowWord.NUMBER] = i
     s[FlowWord.KIND] = flow[Flow.KIND]
@@ -102,11 +106,15 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
         s[FlowWord.BACK_HOPS] = flow[Flow.BACK_HOPS]
         for hop in range(flow[Flow.BACK_HOPS]):
             free = _append(m, free, flow[Flow.ROUTE + flow[Flow.HOPS] + hop])
-        if flow[TcpP.HANDSHAKE] > 0 and flow[Flow.KIND] != VEGAS:
+        if flow[Flow.KIND] == SCTP:
+            start += association.rounds_before_data(flow) * base
+        elif flow[TcpP.HANDSHAKE] > 0 and flow[Flow.KIND] != VEGAS:
             start += base
         s[FlowWord.DELAYED] = 1 if flow[ReliableP.ACK_EVERY] > 1 else 0
         s[FlowWord.MIN_RTO] = (flow[ReliableP.MIN_RTO] + step - 1) // step
         window.begin(g, flow, step)
+        if flow[Flow.KIND] == SCTP:
+            association.begin(g, flow)
         if linux.has(flow[Flow.KIND]):
             service = float(_slowest(flow, links))
             linux.begin(g, flow, service / float(step), float(base) / float(step))
@@ -163,7 +171,10 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
             _grow(s, g, rtt, min(arrived, got) if s[FlowWord.KIND] == LINUX_BBR else got, step.clock)
             if AQM and s[FlowWord.HITS] + s[FlowWord.ECHOES] > 0:  # at the head: those behind follow at once
                 loss.suffer(s, step.number, rtt - _sum(m, f, s, LinkFloat.WAIT))
+            cwnd = g[FlowFloat.CWND]
             loss.react(s, g, p, step.number, rtt, sent, lost, marked)
+            if s[FlowWord.KIND] == SCTP and g[FlowFloat.CWND] < cwnd:
+                association.reduce(g, flow, cwnd)
             if step.sampled:
                 _sample(s, g, np.int64(rtt * float(step.length)), p[RowP.END] - flow[RowP.START])
 
@@ -287,10 +298,12 @@ def _window(s: Any, g: Any, rtt: Any) -> Any:
     if is_waiting(s):
         s[FlowWord.STATE] = State.OPEN
     rounds = 1.0 / rtt
-    window = int(g[FlowFloat.CWND])
+    window = float(int(g[FlowFloat.CWND]))
+    if s[FlowWord.KIND] == SCTP:
+        window = association.window(g, s[FlowWord.DELAYED])
     if AQM and s[FlowWord.STATE] == State.LOSS:  # no ACK follows a lost packet
-        window = max(window - s[FlowWord.LOST_IN_ROUND], 0)
-    rate = min(float(window) * rounds, g[FlowFloat.ACCESS])
+        window = max(window - float(s[FlowWord.LOST_IN_ROUND]), 0.0)
+    rate = min(window * rounds, g[FlowFloat.ACCESS])
     if s[FlowWord.KIND] == LINUX_BBR:
         rate = min(rate, g[FlowFloat.PACE])
     sent = np.int64(rate * ONE)
@@ -366,7 +379,10 @@ def _grow(s: Any, g: Any, rtt: Any, through: Any, clock: Any) -> None:
     by_packets = linux.has(s[FlowWord.KIND])
     acked = float(through if by_packets else through >> s[FlowWord.DELAYED]) * PACKET
     frozen = s[FlowWord.STATE] == State.RECOVERY and s[FlowWord.KIND] != TAHOE
-    window.grow(g, s[FlowWord.KIND], acked, rtt, 1.0 / rtt, clock, frozen)
+    if s[FlowWord.KIND] != SCTP:
+        window.grow(g, s[FlowWord.KIND], acked, rtt, 1.0 / rtt, clock, frozen)
+    elif not frozen:
+        association.grow(g, float(through) * PACKET, acked)
 
 
 def _sample(s: Any, g: Any, rtt: Any, longest: Any) -> None:

@@ -126,7 +126,7 @@ def _sctp(address: Address) -> Model:
 def _shared(address: Address) -> Model:
     filled = FluidSharedSlots(aqm=address.aqm, delays=address.delays)
     return Model(
-        blocks=(*TCP, LinuxP, UdpP),
+        blocks=(*TCP, LinuxP, SctpP, UdpP),
         address=address, make=lambda step: bind(shared.simulate, step, filled),
         scratch=lambda rows: shared.scratch_words(rows, delays=address.delays, aqm=address.aqm),
         outcomes=outcomes_of_shared, dimensions=(2, 2, 3, 3, 2), cost=cost.of_shared,

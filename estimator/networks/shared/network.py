@@ -170,11 +170,12 @@ class SharedNetwork(SharedSpec, Network):
         also finite flows."""
         if self.classes:
             return f"the {fidelity} model does not support {self.classes[0][0]}.arrivals"
-        known = FLUID_KINDS if fidelity == "fluid" else (*FLUID_KINDS, "sctp")
+        known = (*FLUID_KINDS, "sctp")
         if unknown := set(self.kinds(run.transport)) - set(known):
             one = "fluid model does" if fidelity == "fluid" else "formulae do"
             return f"the {one} not support {min(unknown)}; supported: {', '.join(known)}"
-        if run.transport.protocol == "sctp" and (text := run.transport.unknown_to_formula(known)):
+        lacks = run.transport.unknown_to_fluid if fidelity == "fluid" else run.transport.unknown_to_formula
+        if run.transport.protocol == "sctp" and (text := lacks(known)):
             return text
         found = {*self.kinds(run.transport)}
         if "linux_bbr" in found and len(found) > 1:

@@ -129,7 +129,7 @@ def populations() -> Iterator[Population]:
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
     for network, (of, queues) in AQM.items():
-        for protocol, values in {**OF_NS2, **LINUX}.items():
+        for protocol, values in {**OF_NS2, **LINUX, "sctp": SCTP}.items():
             yield Population(network, protocol, named[of].with_values(queues | values))
     for network in ("paths", "outages"):
         udp = {"transport": {"protocol": "udp", "rate": UDP_RATES, "payload": PAYLOADS}}

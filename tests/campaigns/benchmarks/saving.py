@@ -262,7 +262,7 @@ class Cost(NamedTuple):
     """Replications without the methods."""
     plain_packets: float
     plain_seconds: float | None
-    """None if these replications are predicted."""
+    """Processor time without the methods [s]; None if their replications are predicted."""
 
     @property
     def times(self) -> float:

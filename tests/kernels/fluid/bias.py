@@ -133,6 +133,9 @@ def dumbbells() -> Iterator[tuple[str, Case]]:
         flows = [{"count": 4, "each": {"access": hosts}}]
         data = {**base, "transport": sender(kind, window=80), "shared": {"dumbbell": link, "flows": flows}}
         yield f"shared, {kind}", Case(Scenario.check(data), 12)
+    data = {**base, "transport": {"protocol": "sctp", "receiver_window": "120 kB"},
+            "shared": {"dumbbell": link, "flows": [{"count": 4, "each": {"access": hosts}}]}}  # fmt: skip
+    yield "shared, sctp", Case(Scenario.check(data), 12)
     red = {"least": 5, "most": 20, "probability": 0.1}
     bursts = {"udp": {"rate": "2 Mbit/s", "payload": "500 B", "on": "2 s", "off": "1 s"}}
     mixed: dict[str, dict[str, Any]] = {
@@ -253,7 +256,7 @@ def simulate(name: str, *, fluid: bool) -> dict[str, int]:
     rows = build(scenario, replications=networks).rows
     family = name.partition(",")[0]
     model = models.at(scenario.network.address(scenario, fluid=fluid))
-    if family == "shared" and not fluid:
+    if family == "shared" and not fluid and "sctp" not in name:
         kinds = "shared_mixed_linux" if "linux" in name else "shared_mixed"
         model = models.model(f"{kinds}_aqm" if model.address.aqm else kinds)
     plain = fluid and family != "shared"

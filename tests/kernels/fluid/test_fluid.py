@@ -34,7 +34,7 @@ from tests.campaigns.benchmarks.fluid import LAYOUTS, shared
 from tests.kernels.beside_twin import run_as_python
 from tests.tiers import parameters
 from tests.twins.path.scenarios import tcp_rows, with_delays
-from tests.twins.shared.scenarios import gauged_rows, managed_rows, shared_rows
+from tests.twins.shared.scenarios import all_sctp, gauged_rows, managed_rows, shared_rows, stack
 
 quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 
@@ -57,8 +57,8 @@ def test_measuring_delays_changes_nothing_else() -> None:
 
 
 def networks(model: str, seed: int) -> SharedRows:
-    """Random shared links for a fluid, with CoDel and FQ-CoDel if it has them."""
-    rows = shared_rows(6, seed=seed, kinds=range(9))
+    """Random shared links for a fluid, the last two with SCTP, with CoDel and FQ-CoDel if it has them."""
+    rows = stack([shared_rows(6, seed=seed, kinds=range(9)), all_sctp(2, seed=seed)])
     if model == "fluid_aqm":
         rows = managed_rows(rows, seed=seed)
         rows.links[rows.links[..., Link.AQM] == PIE, Link.AQM] = CODEL
@@ -109,7 +109,7 @@ def test_no_link_carries_more_than_its_rate(model: str, seed: int) -> None:
     assert (links[..., LinkOut.BUSY] <= span).all()
     room, waiting = rows.links[..., Link.QUEUE], links[..., LinkOut.WAITING]
     assert ((waiting <= room) | (room == 0)).all()
-    sizes = rows.flows[..., RowP.DATA] + rows.flows[..., RowP.HEADER]
+    sizes = rows.flows[..., [RowP.DATA, RowP.HEADER, RowP.CHUNK_HEADER]].sum(axis=-1)
     for hop in range(rows.links.shape[1]):
         last = rows.flows[..., Flow.ROUTE] == hop
         last &= (rows.flows[..., Flow.HOPS] > 0) & (np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None])

@@ -1,0 +1,64 @@
+"""Windows of an SCTP association with one path over shared links, in packets of one chunk.
+
+Source: RFC 4960, sections 7.2.1 to 7.2.4, in the form of ns-2 (`docs/models/sctp.md`), as the fluid of paths
+has them (`failover`). Losses are detected and recovered as with SACK (`loss`), because gap ack blocks report
+all of them.
+
+`g` are the floats of a flow (`FlowFloat`), `p` its columns.
+"""
+
+from typing import Any
+
+from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
+from netcarlo.kernels.fluid.state import FlowFloat
+
+HANDSHAKE_ROUNDS = 2
+"""Round trips of INIT and INIT-ACK, COOKIE-ECHO and COOKIE-ACK (RFC 4960, section 5.1)."""
+
+
+def begin(g: Any, p: Any) -> None:
+    """Initialise the windows, whose columns are in bytes, [packet]."""
+    chunk = float(p[RowP.DATA] + p[RowP.CHUNK_HEADER])
+    g[FlowFloat.CWND] = float(p[SctpP.INITIAL_CWND]) / chunk
+    g[FlowFloat.SSTHRESH] = float(p[ReliableP.INITIAL_SSTHRESH]) / chunk
+    g[FlowFloat.RECEIVE_WINDOW] = float(p[SctpP.RWND] // (p[RowP.DATA] + p[RowP.CHUNK_HEADER]))
+
+
+def rounds_before_data(p: Any) -> Any:
+    """Return the round trips from the start of the association to its first data."""
+    return HANDSHAKE_ROUNDS + p[SctpP.PROBE_FIRST]
+
+
+def window(g: Any, delayed: Any) -> Any:
+    """Return the packets that a round trip carries [packet].
+
+    While less than cwnd is outstanding another packet may be sent. If a SACK answers two packets, `delayed`,
+    the first waits for the second, so that half a packet of the window is idle.
+    """
+    whole = int(g[FlowFloat.CWND])
+    packets = min(whole + (1 if float(whole) < g[FlowFloat.CWND] else 0), int(g[FlowFloat.RECEIVE_WINDOW]))
+    return float(packets) - (0.5 if delayed and packets > 1 else 0.0)
+
+
+def grow(g: Any, packets: Any, sacks: Any) -> None:
+    """Open the window by the SACKs of `packets` that got through.
+
+    Up to ssthresh it grows by a packet per SACK (section 7.2.1), beyond by a packet per window of
+    acknowledged packets (section 7.2.2).
+    """
+    cwnd, end = g[FlowFloat.CWND], g[FlowFloat.SSTHRESH]
+    if cwnd > g[FlowFloat.RECEIVE_WINDOW]:  # the window was not fully used
+        return
+    if cwnd <= end:
+        g[FlowFloat.CWND] = min(cwnd + sacks, max(end + 1.0, cwnd))
+    else:
+        g[FlowFloat.CWND] = cwnd + packets / cwnd
+
+
+def reduce(g: Any, p: Any, before: Any) -> None:
+    """Reduce a window of `before` packets after a loss (section 7.2.3): to ssthresh, or after a timeout to a
+    packet, which `loss` has set."""
+    floor = float(p[SctpP.SSTHRESH_FLOOR]) / float(p[RowP.DATA] + p[RowP.CHUNK_HEADER])
+    g[FlowFloat.SSTHRESH] = max(before / 2.0, floor)
+    if g[FlowFloat.CWND] > 1.0:
+        g[FlowFloat.CWND] = g[FlowFloat.SSTHRESH]
