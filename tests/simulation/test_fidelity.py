@@ -71,8 +71,14 @@ def test_unknown_fidelities_are_refused() -> None:
     tcp = CELLS.with_values({"wireless.rate_control": "arf", "transport": {"protocol": "sack"}})
     with pytest.raises(InputError, match="arf with udp only"):
         fidelity.check(tcp, "fluid")
-    with pytest.raises(InputError, match="the fluid model does not support sctp"):
-        fidelity.check(CELLS.with_values({"transport": {"protocol": "sctp"}}), "fluid")
+    with pytest.raises(InputError, match="the fluid model does not support quic"):
+        fidelity.check(CELLS.with_values({"transport": {"protocol": "quic"}}), "fluid")
+    mesh = load_scenario(EXAMPLES / "wifi_mesh.yaml", values={"transport": {"protocol": "sctp"}})
+    with pytest.raises(InputError, match="supports sctp only in a cell"):
+        fidelity.check(mesh, "fluid")
+    today = CELLS.with_values({"transport": {"protocol": "sctp", "rules": "rfc9260"}})
+    with pytest.raises(InputError, match="rules of ns-2 only"):
+        fidelity.check(today, "fluid")
 
 
 def test_every_known_bias_is_of_a_network_that_is_measured() -> None:

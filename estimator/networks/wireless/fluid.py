@@ -8,8 +8,12 @@ from netcarlo.transport.kinds import FLUID_KINDS
 
 def unknown(wireless: Wireless, transport: Any) -> str:
     """Return the feature of a network that the fluid model lacks; empty if there is none."""
-    if not transport.datagrams and transport.kind not in FLUID_KINDS:
-        return f"the fluid model does not support {transport.kind}; it supports {', '.join(FLUID_KINDS)}, udp"
+    if transport.protocol == "sctp":
+        if text := _unknown_with_sctp(wireless, transport):
+            return text
+    elif not transport.datagrams and transport.kind not in FLUID_KINDS:
+        known = f"{', '.join(FLUID_KINDS)}, sctp, udp"
+        return f"the fluid model does not support {transport.kind}; it supports {known}"
     if wireless.has_edca:
         return _unknown_with_edca(wireless)
     if wireless.rate_control == "aarf":
@@ -17,6 +21,14 @@ def unknown(wireless: Wireless, transport: Any) -> str:
     if wireless.rate_control == "arf" and not transport.datagrams:
         return f"the fluid model supports arf with udp only, not with {transport.protocol}"
     return ""
+
+
+def _unknown_with_sctp(wireless: Wireless, transport: Any) -> str:
+    """Return the feature of a network or of SCTP that the fluid model lacks; empty if there is none."""
+    if wireless.cell is None:
+        why = "where losses at relays and hidden stations make its timer of 1 s expire"
+        return f"the fluid model supports sctp only in a cell, not in other 802.11 networks, {why}"
+    return str(transport.unknown_to_fluid(("sctp",)))
 
 
 def _unknown_with_edca(wireless: Wireless) -> str:

@@ -1,15 +1,15 @@
-"""Acknowledgements of today's Linux in the fluid of 802.11: how many packets are acknowledged one by one.
+"""Acknowledgements of today's Linux and of SCTP in the fluid of 802.11: how many packets have their own.
 
 A receiver acknowledges every second packet, but each one while an earlier one is missing (RFC 5681, section
-4.2). If a queue overflows, a sender is in loss recovery for one round trip per cycle of its window. Source of
-the cycles: RFC 9438, section 4.3. Between losses the window grows linearly from beta W to W, by one packet
-(CUBIC: 3 (1 - beta) / (1 + beta)) per round trip.
+4.2; RFC 4960, section 6.2). If a queue overflows, a sender is in loss recovery for one round trip per cycle
+of its window. Source of the cycles: RFC 9438, section 4.3. Between losses the window grows linearly from beta
+W to W, by one packet (CUBIC: 3 (1 - beta) / (1 + beta)) per round trip.
 """
 
 import math
 from typing import Any
 
-from netcarlo.kernels.senders import LINUX_BBR, LINUX_CUBIC, LINUX_RENO
+from netcarlo.kernels.senders import ALONE, LINUX_BBR, LINUX_CUBIC, LINUX_RENO
 
 _RENO, _CUBIC = 0.5, 0.7
 """Share of the window that a loss leaves."""
@@ -25,7 +25,7 @@ def recovering(kind: Any, window: Any) -> Any:
     """
     if kind == LINUX_BBR:
         return _BBR
-    if kind == LINUX_RENO:
+    if kind in (LINUX_RENO, ALONE):  # SCTP halves its window, too
         return _share(window, _RENO, 1.0)
     return _share(window, _CUBIC, _CUBIC_GROWTH) if kind == LINUX_CUBIC else 0.0
 

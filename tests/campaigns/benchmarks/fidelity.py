@@ -129,8 +129,10 @@ def populations() -> Iterator[Population]:
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
     for network, (of, queues) in AQM.items():
-        for protocol, values in {**OF_NS2, **LINUX, "sctp": SCTP}.items():
+        for protocol, values in {**OF_NS2, **LINUX}.items():
             yield Population(network, protocol, named[of].with_values(queues | values))
+        if of != "paths":
+            yield Population(network, "sctp", named[of].with_values(queues | SCTP))
     for network in ("paths", "outages"):
         udp = {"transport": {"protocol": "udp", "rate": UDP_RATES, "payload": PAYLOADS}}
         yield Population(network, "udp", named[network].with_values(udp))
@@ -156,6 +158,12 @@ def populations() -> Iterator[Population]:
             wireless = EDCA["wireless"] | {"flows": flows}
             own = EDCA | {"transport": transport, "wireless": wireless} | LONGER
             yield Population(f"EDCA cells{named}", protocol, Scenario.check(own))
+        association = {"payload": PAYLOADS, **SCTP["transport"]}
+        own = {"wireless.flows": flows, "transport": association}
+        yield Population(f"cells{named}", "sctp", cells.with_values(own | LONGER))
+        wireless = EDCA["wireless"] | {"flows": flows}
+        own = EDCA | {"transport": association, "wireless": wireless} | LONGER
+        yield Population(f"EDCA cells{named}", "sctp", Scenario.check(own))
     yield from of_chains()
     for handover, sender in itertools.product(PROTOCOLS, (*TCPS, "sctp")):
         yield Population(f"mobile {handover}", sender, walk(handover, sender))

@@ -199,6 +199,7 @@ def radio() -> Iterator[tuple[str, Case]]:
     stream = {"protocol": "udp", "payload": {"integers": ["200 B", "1460 B"]},
               "rate": {"log_uniform": ["1 Mbit/s", "10 Mbit/s"]}}  # fmt: skip
     bulk = {"protocol": "newreno", "payload": {"integers": ["200 B", "1460 B"]}, "window": 20}
+    association = {"protocol": "sctp", "payload": "1000 B", "receiver_window": "32 kB"}
     wire = {"rate": {"log_uniform": ["2 Mbit/s", "20 Mbit/s"]}, "delay": "10 ms"}
     area = {"stations": {"integers": [4, 8]}, "side": "100 m"}
     loss = {"power_dbm": 20, "exponent": {"uniform": [2.7, 3.3]}, "shadowing_db": 4}
@@ -209,6 +210,7 @@ def radio() -> Iterator[tuple[str, Case]]:
         "tcp in a cell with noise": (bulk, {**cell, "frame_error": noise, "flows": "down"}),
         "tcp in a cell with more noise": (bulk, {**cell, "frame_error": {"uniform": ["40 %", "60 %"]}}),
         "tcp with delayed acknowledgements": ({**bulk, "ack_every": 2}, {**cell, "flows": "down"}),
+        "sctp in a cell": (association, {**cell, "flows": "down"}),
         "tcp behind a wire": (bulk, {**cell, "wire": wire}),
         "udp over a chain with ARF": (stream, {**chain, "rate_control": "arf"}),
         "tcp over a chain": (bulk, chain),
