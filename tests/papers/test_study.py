@@ -8,7 +8,7 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import Failover, Hop, Out
 from netcarlo.kernels.base.parameters import MobileP
-from netcarlo.studies import study
+from netcarlo.studies import description, selection, study
 from netcarlo.studies.cells import simulate_cells
 from netcarlo.studies.published import Published
 from netcarlo.studies.study import Study
@@ -86,7 +86,7 @@ def test_variations_are_further_cells() -> None:
 
 
 def test_a_variation_can_have_two_conditions() -> None:
-    variation = study.Variation.model_validate(
+    variation = description.Variation.model_validate(
         {
             "where": {}, "set": {"duration": "9 s"}, "replications": 1, "values": [1, 2],
             "vary": {"label": "A", "set": {"a": "{} s"}},
@@ -127,7 +127,7 @@ def test_texts_show_what_the_scenario_has() -> None:
         ({"absent": 1.0}, False),
     ],
 )
-def test_where(where: study.Where, match: bool) -> None:
+def test_where(where: selection.Where, match: bool) -> None:
     number = Published(
         place={"table": "6"},
         conditions={"rtt": 10.0},
