@@ -33,6 +33,7 @@ _DELAY = Known(f"this control by delay {_NOT_SIMULATED}; Vegas is another one", 
 _LOSS = _linux(f"this congestion control {_NOT_SIMULATED}; CUBIC is the nearest", "cubic")
 _BY_RATE = _linux(f"this control by rate {_NOT_SIMULATED}; BBR is the nearest", "bbr")
 _SEVERAL = Known("MPTCP is a transport over several paths", {"protocol": "mptcp"})
+_COUPLED = "LIA, OLIA and BALIA are congestion controls of MPTCP"
 _SCALABLE = _linux("DCTCP, TCP Prague and L4S are not simulated", "cubic")
 _DATAGRAMS = Known(f"this transport {_NOT_SIMULATED}; datagrams at a constant rate are", {"protocol": "udp"})
 
@@ -40,6 +41,14 @@ PROTOCOLS: dict[str, Known] = {
     **dict.fromkeys(("http3", "gquic", "h3"), _QUIC),
     **dict.fromkeys(("dctcp", "prague", "tcp_prague", "l4s", "d2tcp", "hpcc", "dcqcn"), _SCALABLE),
     **dict.fromkeys(("mpquic", "multipath"), _SEVERAL),
+    **{
+        name: Known(_COUPLED, {"protocol": "mptcp", "congestion_control": name})
+        for name in ("lia", "olia", "balia")
+    },
+    "wvegas": Known(
+        f"wVegas {_NOT_SIMULATED}; BALIA is another coupled control",
+        {"protocol": "mptcp", "congestion_control": "balia"},
+    ),
     **dict.fromkeys(("ledbat", "copa", "fast", "nv", "lola", "swift", "timely"), _DELAY),
     **dict.fromkeys(("pcc", "vivace", "allegro", "remy", "orca", "sprout"), _BY_RATE),
     **dict.fromkeys(("htcp", "hybla", "illinois", "highspeed", "hstcp", "scalable", "veno"), _LOSS),
