@@ -13,6 +13,7 @@ A subflow is an association of today's Linux (`linux`), whose application is the
    reinjected.
 5. Further subflows join when the first data of the first one are acknowledged. They carry data after the
    answer to the third packet of their handshake.
+6. `coupled` has congestion controls that couple the subflows, instead of one for each.
 
 The engine (`path.subflows`) calls these functions for events at the two hosts, in the order of time.
 """
