@@ -15,7 +15,10 @@ from netcarlo.schema.record import Record
 
 def fields(scenario: Scenario) -> list[str]:
     """Return the names of the fields that differ from their default and that the fidelity ignores."""
-    keys = scenario.fidelity, f"{scenario.fidelity} {scenario.transport.protocol}"
+    transport = scenario.transport
+    endless = transport.given("bytes") is None and transport.given("packets") is None
+    keys = [scenario.fidelity, f"{scenario.fidelity} {transport.protocol}"]
+    keys += [f"{scenario.fidelity} endless"] if endless else []
     patterns = [one for key in keys for one in scenario.network.ignored_fields.get(key, ())]
     return [name for name in changed(scenario) if any(fnmatchcase(name, one) for one in patterns)]
 

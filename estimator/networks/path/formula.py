@@ -1,6 +1,8 @@
 """Steady-state outcomes of a path from its rows: PFTK or its counterparts, limited by the sawtooth of the
 bottleneck and reduced by outages."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, NS, Hop, Rows
@@ -23,12 +25,34 @@ from netcarlo.numerics.formulas import sawtooth
 from netcarlo.numerics.outages import Outages, Transfer, packets_sent
 
 
-def formula(rows: Rows, *, kind: int = SACK) -> Found:
-    """Return the outcomes of endless transfers over the first path of `rows`; the second carries SCTP's
-    retransmissions.
+class Steady(NamedTuple):
+    """Steady state of endless transfers over a path, [n] each."""
 
-    `kind` is the number of a TCP, see `kernels.senders`; SCTP recovers losses like SACK.
-    """
+    rtt_s: Floats
+    """Round trip without queues [s]."""
+    forth_s: Floats
+    """Time of a data packet to the receiver, without queues [s]."""
+    capacity: Floats
+    """Rate of the slowest hop [packets/s]."""
+    queue: Floats
+    """Places in its queue [packets]; 0: unlimited."""
+    survive: Floats
+    """Probability that a packet is not lost at random."""
+    most: Floats
+    """Maximum number of packets in flight by windows and buffers."""
+    alone: Floats
+    """Packets sent per second if only random losses and windows limit them."""
+    full: Floats
+    """Packets sent per second by the sawtooth of the bottleneck."""
+
+    @property
+    def sent(self) -> Floats:
+        """Packets sent per second."""
+        return np.minimum(self.alone, self.full)
+
+
+def steady(rows: Rows, *, kind: int) -> Steady:
+    """Return the steady state of transfers by a sender `kind` over the first path of `rows`."""
     p, hops = rows.parameters, rows.hops[:, 0]
     there = hops[..., Hop.PRESENT] == 1
     wire = p[:, RowP.DATA] + p[:, RowP.CHUNK_HEADER] + p[:, RowP.HEADER]
@@ -52,13 +76,23 @@ def formula(rows: Rows, *, kind: int = SACK) -> Found:
     full = sawtooth(rtt_s, capacity, queue=room, window=most, kept=kept)
     if kind == LINUX_BBR:  # it does not fill the queue
         alone = full = formulas.bbr(rtt_s, 1 - survive, window=most, capacity=capacity)
-    sent = np.minimum(alone, full)
-    # Where the queue is the limit, use the mean window of the sawtooth.
-    held = np.minimum(most, 0.75 * (capacity * rtt_s + queue))
-    cwnd = np.where(alone > full, np.maximum(held, sent * rtt_s), sent * rtt_s)
-    up = _share_carried(rows, sent, rtt_s, cwnd, kind)
     forth_s = np.where(there, data_s + hops[..., Hop.DELAY] / NS, 0.0).sum(axis=1)
-    arriving = up * np.minimum(sent * survive, capacity * _share_of_time(p, rtt_s, forth_s))
+    return Steady(rtt_s, forth_s, capacity, queue, survive, most, alone, full)
+
+
+def formula(rows: Rows, *, kind: int = SACK) -> Found:
+    """Return the outcomes of endless transfers over the first path of `rows`; the second carries SCTP's
+    retransmissions.
+
+    `kind` is the number of a TCP, see `kernels.senders`; SCTP recovers losses like SACK.
+    """
+    p, of = rows.parameters, steady(rows, kind=kind)
+    sent, rtt_s, capacity = of.sent, of.rtt_s, of.capacity
+    # Where the queue is the limit, use the mean window of the sawtooth.
+    held = np.minimum(of.most, 0.75 * (capacity * rtt_s + of.queue))
+    cwnd = np.where(of.alone > of.full, np.maximum(held, sent * rtt_s), sent * rtt_s)
+    up = _share_carried(rows, sent, rtt_s, cwnd, kind)
+    arriving = up * np.minimum(sent * of.survive, capacity * _share_of_time(p, rtt_s, of.forth_s))
     return {
         "goodput_bps": arriving * p[:, RowP.DATA] * 8.0,
         "mean_cwnd_packets": up * cwnd,

@@ -8,11 +8,11 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "formula": (
         "transport.start", "transport.sack_block", "transport.duplicate_acks", "transport.max_rto",
         "transport.initial_rto", "transport.ack_delay", "transport.tick", "transport.clock_phase",
-        "transport.initial_window", "transport.initial_ssthresh", "transport.handshake", "*.ack_loss",
-        "*.ack_bursts", "*.reverse.queue", "paths.*.tick",
+        "transport.initial_ssthresh", "*.ack_loss", "*.ack_bursts", "*.reverse.queue", "paths.*.tick",
     ),
     "fluid linux": ("transport.ack_delay", "transport.max_rto"),
     "formula linux": ("transport.slow_start", "transport.ack_every", "transport.min_rto"),
+    "formula endless": ("transport.initial_window", "transport.handshake"),
     "formula udp": ("transport.jitter",),
     "formula sctp": (
         "transport.sack_first", "transport.probe_first", "transport.max_burst", "transport.rules",
@@ -21,4 +21,4 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "paths.1.*",
     ),
 }  # fmt: skip
-"""Patterns of field names, by fidelity, or by fidelity and protocol of the transport."""
+"""Patterns of field names, by fidelity, by fidelity and protocol, or by fidelity for endless transfers."""

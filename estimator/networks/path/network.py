@@ -6,7 +6,7 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import PATHS, Hop, Out, Rows
+from netcarlo.kernels.base.layout import ENDLESS, PATHS, Hop, Out, Rows
 from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.senders import NUMBERS
@@ -16,7 +16,7 @@ from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.offered import Offered, of_paths
 from netcarlo.networks.output import Output
-from netcarlo.networks.path import datagrams, formula, interruptions, rows, workload
+from netcarlo.networks.path import datagrams, finite, formula, interruptions, rows, workload
 from netcarlo.networks.path.description import Hops, HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.output import ENDS, PathOutput
@@ -131,7 +131,7 @@ class PathNetwork(Routed):
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Return the feature that the fast model lacks: some transports, burst losses, time-varying hops,
-        finite transfers."""
+        finite transfers of most transports."""
         if any(hop.bursts or hop.ack_bursts for hop in every_hop(self.routes)):
             return f"the {fidelity} model does not support burst losses"
         for field in filter(None, map(unlike_fluid, every_hop(self.routes))):
@@ -160,7 +160,10 @@ class PathNetwork(Routed):
         if self.mobility is not None:
             return "the formulae do not support mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
-            return "the formulae support only endless transfers, and bytes or packets limits this one"
+            if transport.kind not in finite.KINDS:
+                return "the formulae support finite transfers of linux with cubic or reno only"
+            if self.has_outages:
+                return "the formulae do not support outages of finite transfers, of which few meet one"
         if transport.given("gaps") == "exponential":
             return "the formulae do not know the losses of random bursts (gaps: exponential)"
         if len(self.routes) > 1 and self.has_outages:
@@ -169,10 +172,12 @@ class PathNetwork(Routed):
 
     def formula(self, run: Run, rows: Rows) -> Named:
         """Return the outcomes by PFTK or its counterparts, limited by the bottleneck and reduced by outages;
-        those of datagrams by what each hop passes on."""
+        those of datagrams by what each hop passes on, those of finite transfers with slow start."""
         if run.transport.datagrams:
             return datagrams.formula(rows)
         kind = run.transport.kind
+        if (rows.parameters[:, RowP.LIMIT] < ENDLESS).any():
+            return finite.formula(rows, kind=NUMBERS[kind])
         return formula.formula(rows, kind=NUMBERS["sack" if kind == "sctp" else kind])
 
     # Rows.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from netcarlo.networks.extent import Compared
 from netcarlo.networks.family import Fidelity, Network, Speed
-from netcarlo.networks.path import extents, outcomes, rows, workload
+from netcarlo.networks.path import extents, finite, outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
 from netcarlo.networks.path.ignored_fields import IGNORED_FIELDS
 from netcarlo.networks.path.mobility import Mobility
@@ -61,14 +61,17 @@ class Routed(Network):
         return f"{run.transport.traffic} over {phrase(self.routes, self.mobility)}"
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Return network and protocol in the data of measured bias: paths with or without outages, or
-        mobile hosts."""
+        """Return network and protocol in the data of measured bias: paths with or without outages, mobile
+        hosts, or finite transfers of today's Linux."""
         protocol: str = run.transport.kind
         if self.mobility is not None:
             return f"mobile {self.mobility.protocol}", protocol
         several = f"{count_of(len(self.routes))} paths" if len(self.routes) > 1 else ""
         if self.has_outages:
             return f"{several} with outages" if several else "outages", protocol
+        ends = run.transport.bytes is not None or run.transport.packets is not None
+        if ends and protocol in finite.KINDS:
+            return "transfers", protocol
         return several or "paths", protocol
 
     def compared(self, run: Run) -> Compared:

@@ -25,6 +25,7 @@ from netcarlo.estimation.control_variates import MAX_DRAWS, controlled, draws_ne
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.senders import WITH_FLUID
+from netcarlo.networks.path.finite import KINDS as FINITE
 from netcarlo.networks.path.mobility import PROTOCOLS
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
@@ -133,6 +134,9 @@ def populations() -> Iterator[Population]:
             yield Population(network, protocol, named[of].with_values(queues | values))
         if of != "paths":
             yield Population(network, "sctp", named[of].with_values(queues | SCTP))
+    for protocol in FINITE:
+        transfer = {"transport.bytes": {"log_uniform": ["10 kB", "10 MB"]}, "duration": "120 s"}
+        yield Population("transfers", protocol, paths.with_values(LINUX[protocol] | transfer))
     for network in ("paths", "outages"):
         udp = {"transport": {"protocol": "udp", "rate": UDP_RATES, "payload": PAYLOADS}}
         yield Population(network, "udp", named[network].with_values(udp))
@@ -220,6 +224,7 @@ TABLES = (
         for networks in (("cells", "meshes"), ("EDCA cells",))
     ),
     {network.replace(" ", ", "): (network, "fluid") for network in AQM},
+    {f"transfers: {cheap}": ("transfers", cheap) for cheap in fidelity.CHEAP},
     {"walking": ("adhoc", "fluid"), "static": ("adhoc static", "fluid")},
 )
 """Columns of the tables: network and fidelity."""
