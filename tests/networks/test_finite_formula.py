@@ -70,7 +70,7 @@ def test_it_is_near_packets_on_random_paths(control: str) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"protocol": "newreno", "packets": 5}, "linux with cubic or reno"),
+        ({"protocol": "newreno", "packets": 5}, "of linux with cubic or reno"),
         ({"congestion_control": "bbr", "packets": 5}, "linux with cubic or reno"),
         ({"packets": 5, "hop": HOP | {"outages": {"up": "5 s", "down": "1 s"}}}, "outages of finite"),
     ],

@@ -32,7 +32,8 @@ def formula(rows: Rows, *, kind: int) -> Found:
     """
     p, of = rows.parameters, steady(rows, kind=kind)
     packets = p[:, RowP.LIMIT].astype(np.float64)
-    took_s = completion_s(packets, of, initial=p[:, TcpP.INITIAL_WINDOW], connect_s=_connect_s(rows))
+    initial = p[:, TcpP.INITIAL_WINDOW].astype(np.float64)
+    took_s = completion_s(packets, of, initial=initial, connect_s=_connect_s(rows))
     bits = (packets * p[:, RowP.DATA] - p[:, RowP.SHORT]) * 8.0
     inside = took_s <= (p[:, RowP.END] - p[:, RowP.START]) / NS
     return {"goodput_bps": bits / took_s, "completion_s": np.where(inside, took_s, np.nan)}

@@ -34,7 +34,7 @@ class Steady(NamedTuple):
     """Time of a data packet to the receiver, without queues [s]."""
     capacity: Floats
     """Rate of the slowest hop [packets/s]."""
-    queue: Floats
+    queue: Ints
     """Places in its queue [packets]; 0: unlimited."""
     survive: Floats
     """Probability that a packet is not lost at random."""

@@ -161,7 +161,8 @@ class PathNetwork(Routed):
             return "the formulae do not support mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
             if transport.kind not in finite.KINDS:
-                return "the formulae support finite transfers of linux with cubic or reno only"
+                finite_ones = "finite ones of linux with cubic or reno"
+                return f"the formulae support only endless transfers, and {finite_ones}"
             if self.has_outages:
                 return "the formulae do not support outages of finite transfers, of which few meet one"
         if transport.given("gaps") == "exponential":
