@@ -60,7 +60,7 @@ def sentence(scenario: Scenario, outcomes: Iterable[str] = (OF,)) -> str | None:
     said = [f"fidelity {scenario.fidelity}: an approximation without simulated packets"]
     bias, asked = known_bias(scenario), dict.fromkeys(outcomes)
     if bias is not None and OF in asked:
-        median, low, high = (f"{100 * part:+.0f} %" for part in bias)
+        median, low, high = (f"{round(100 * part):+d} %" for part in bias)
         drawn = "on random networks its goodput differed from that of packets by"
         said.append(f"{drawn} {median} (median), {low} to {high} in nine of ten (docs/fidelity.md)")
     if unknown := [name for name in asked if bias is None or name != OF]:
