@@ -349,7 +349,7 @@ class Plan:
             raise self._too_few(least)
 
     def _check_states(self) -> None:
-        """Check that shares of the year can be decided, which states of the year and their number limit."""
+        """Check that the requirements can be decided from the simulated states of the year."""
         states = States.of(self.scenario(self.values[0]))
         asked, known = max(r.probability for r in self.requirements), float(states.shares.sum())
         if known <= asked:
