@@ -1,4 +1,4 @@
-"""The routes that a node knows.
+"""Route caches of the nodes.
 
 Source: Johnson, Hu and Maltz, RFC 4728 (DSR), with the path cache of ns-2: whole paths, the oldest replaced
 first, cut where a link is reported broken.  `m` is scratch.
@@ -16,7 +16,7 @@ from netcarlo.kernels.base.inline import noinline
 
 @noinline
 def add(m: Any, i: Any, route: Any) -> None:
-    """Node i, the first of a route, learns it."""
+    """Add a route to the cache of its first node i."""
     at = NODES + i * NODE_WORDS
     cache = m[at + Node.CACHE]
     for entry in range(CACHE):
@@ -36,7 +36,7 @@ def add(m: Any, i: Any, route: Any) -> None:
 
 @noinline
 def dead(m: Any, i: Any, a: Any, b: Any) -> None:
-    """Node i learns that the link from node a to b is broken."""
+    """Remove the broken link from node a to node b from the cache of node i."""
     at = NODES + i * NODE_WORDS
     cache = m[at + Node.CACHE]
     m[at + Node.MEMO] = UNKNOWN
@@ -52,7 +52,7 @@ def dead(m: Any, i: Any, a: Any, b: Any) -> None:
 
 @noinline
 def _look_up(m: Any, i: Any, j: Any) -> Any:
-    """The shortest route to node j in the cache of node i, or none."""
+    """Return the shortest route to node j in the cache of node i, or none."""
     cache = m[NODES + i * NODE_WORDS + Node.CACHE]
     best = routes.none()
     length = np.int64(routes.MOST + 1)
@@ -68,7 +68,7 @@ def _look_up(m: Any, i: Any, j: Any) -> Any:
 
 @noinline
 def find(m: Any, i: Any, j: Any) -> Any:
-    """The shortest route that node i knows to j, with the ideal router the shortest there is; or none.
+    """Return the shortest route from node i to node j, or none: from the cache, or of the ideal router.
 
     Only source and sink ask again and again, each for the other: their answers are kept.
     """

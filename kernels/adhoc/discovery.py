@@ -1,4 +1,4 @@
-"""Packets that wait for a route, and the requests that look for one.
+"""Route discovery: packets that wait for a route, and the route requests.
 
 Source: RFC 4728 (DSR) in the form of ns-2: a request that asks the neighbours only, then one to all, with
 back-off between; packets that have waited go `SPACING` apart.  With the ideal router: when a link comes.
@@ -46,22 +46,22 @@ REQUEST_PERIOD = 500 * MS
 """Wait after the first request [ns]; four times as long after each further one."""
 REQUEST_MOST = 10_000 * MS
 RING_WAIT = 30 * MS
-"""A request to the neighbours only is followed by one to all after this time."""
+"""Time from a request to the neighbours until the request to the whole network [ns]."""
 JITTER = 10 * MS
-"""Requests, and replies of the node that was looked for, wait up to this time."""
+"""Maximum random delay of requests, and of replies from the node that was searched for [ns]."""
 CHECK = 30 * MS
 """Least time between checks of the packets that wait for a route [ns]; at most twice that."""
 SPACING = 30 * MS
-"""Packets that have waited for a route are sent with these intervals."""
+"""Interval between packets that are sent after waiting for a route [ns]."""
 WAIT_MOST = 30_000 * MS
-"""Packets wait no longer for a route."""
+"""Maximum time that a packet waits for a route [ns]."""
 PASS_ON = 1000 * MS
-"""A broken link is passed on with a request if it is no older."""
+"""Maximum age of a broken link that is reported in a request [ns]."""
 
 
 @noinline
 def send(m: Any, i: Any, t: Any, head: Any) -> None:
-    """Source or sink, node i, puts a packet out; `head`: first word of its frame."""
+    """Send a packet of node i, the source or the sink; `head` is the first word of its frame."""
     j = _other_end(m, i)
     route = find(m, i, j)
     if frames.kind_of(head) == Kind.DATA:
@@ -73,7 +73,7 @@ def send(m: Any, i: Any, t: Any, head: Any) -> None:
 
 
 def _other_end(m: Any, i: Any) -> Any:
-    """The sink for the source, the source for the sink."""
+    """Return the sink if node i is the source, and the source if it is the sink."""
     return m[Manet.SINK] if i == m[Manet.SOURCE] else m[Manet.SOURCE]
 
 
@@ -82,7 +82,7 @@ def _other_end(m: Any, i: Any) -> Any:
 
 @noinline
 def _random_part(m: Any, i: Any, span: Any) -> Any:
-    """Evenly distributed in [0, span): the next number that the routing of node i draws."""
+    """Return a uniform random number in [0, span), the next that the routing of node i draws."""
     at = NODES + i * NODE_WORDS
     number = m[at + Node.DRAWN]
     m[at + Node.DRAWN] = number + 1
@@ -92,7 +92,7 @@ def _random_part(m: Any, i: Any, span: Any) -> Any:
 
 @noinline
 def jittered(m: Any, i: Any, t: Any, frame: Any) -> None:
-    """A frame goes into the queue of node i a little later, or at once if another one waits for that."""
+    """Put a frame into the queue of node i after a random delay, or at once if another frame is delayed."""
     at = NODES + i * NODE_WORDS
     if m[at + Node.DELAYED_AT] < NO_KEY:
         enqueue(m, i, t, frame)
@@ -104,7 +104,7 @@ def jittered(m: Any, i: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def delayed(m: Any, i: Any, t: Any) -> None:
-    """DELAYED_AT has come: the frame goes into the queue of node i."""
+    """Put the delayed frame of node i into its queue: DELAYED_AT is now."""
     at = NODES + i * NODE_WORDS
     m[at + Node.DELAYED_AT] = NO_KEY
     rekey(m, i)
@@ -116,7 +116,7 @@ def delayed(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def _request(m: Any, i: Any, j: Any, t: Any) -> None:
-    """Node i looks for a route to j, unless it has done so not long ago."""
+    """Request a route from node i to node j, unless a request was sent recently."""
     at = NODES + i * NODE_WORDS
     pause = min(np.int64(REQUEST_PERIOD) << (2 * m[at + Node.OUTSTANDING]), np.int64(REQUEST_MOST))
     if t >= m[at + Node.LAST_REQUEST] + pause:
@@ -131,7 +131,7 @@ def _request(m: Any, i: Any, j: Any, t: Any) -> None:
 
 @noinline
 def _originate(m: Any, i: Any, j: Any, t: Any, ttl: Any) -> None:
-    """Node i asks for a route to j: its neighbours, or with `ttl` 1 all."""
+    """Send a route request of node i for node j: to its neighbours, or with `ttl` 1 to all nodes."""
     at = NODES + i * NODE_WORDS
     m[COUNTS + ManetOut.DISCOVERIES] += 1
     m[Word.LAST_ID] += 1
@@ -149,7 +149,7 @@ def _originate(m: Any, i: Any, j: Any, t: Any, ttl: Any) -> None:
 
 @noinline
 def _wait(m: Any, i: Any, j: Any, t: Any, head: Any) -> None:
-    """A packet of node i to j, which has no route, goes into the buffer; the oldest makes room."""
+    """Buffer a packet of node i to node j, which has no route; a full buffer drops its oldest packet."""
     at = NODES + i * NODE_WORDS
     begin = m[at + Node.BUFFER]
     if m[at + Node.WAITING] == BUFFER:
@@ -177,7 +177,7 @@ def _wait(m: Any, i: Any, j: Any, t: Any, head: Any) -> None:
 
 @noinline
 def _remove(m: Any, at: Any, k: Any) -> None:
-    """The k-th packet leaves the buffer of the node at word `at`."""
+    """Remove the k-th packet from the buffer of the node at word `at`."""
     m[at + Node.WAITING] -= 1
     begin = m[at + Node.BUFFER]
     for word in range(begin + WAITING_WORDS * k, begin + WAITING_WORDS * m[at + Node.WAITING]):
@@ -186,7 +186,7 @@ def _remove(m: Any, at: Any, k: Any) -> None:
 
 @noinline
 def _reckon(m: Any, i: Any, t: Any) -> None:
-    """The buffer of node i has changed: its next due time, and how long the source has waited."""
+    """Update the next due time of the buffer of node i, and the time that the source has waited."""
     at = NODES + i * NODE_WORDS
     next_due = np.int64(NO_KEY)
     waits = False
@@ -213,7 +213,8 @@ def _schedule(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def check(m: Any, i: Any, t: Any) -> None:
-    """CHECK_AT has come: packets of node i that have a route now go, those that wait too long are dropped."""
+    """Send buffered packets of node i that have a route, and drop those that waited too long: CHECK_AT is
+    now."""
     at = NODES + i * NODE_WORDS
     j = _other_end(m, i)
     left = False
@@ -245,7 +246,7 @@ def check(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def _flush(m: Any, i: Any, t: Any, spacing: Any) -> None:
-    """Packets of node i that wait and now have a route go, `spacing` [ns] apart."""
+    """Schedule the buffered packets of node i that have a route, `spacing` [ns] apart."""
     at = NODES + i * NODE_WORDS
     j = _other_end(m, i)
     turn = np.int64(0)
@@ -270,7 +271,7 @@ def _flush(m: Any, i: Any, t: Any, spacing: Any) -> None:
 
 @noinline
 def due(m: Any, i: Any, t: Any) -> None:
-    """DUE_AT has come: a packet of node i has waited for a route, and then for its turn, and goes."""
+    """Send the buffered packet of node i whose turn it is: DUE_AT is now."""
     at = NODES + i * NODE_WORDS
     k = np.int64(0)
     while m[m[at + Node.BUFFER] + WAITING_WORDS * k + Waiting.DUE] != t:
@@ -284,7 +285,7 @@ def due(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def found(m: Any, i: Any, t: Any) -> None:
-    """Node i has learnt a route: packets that wait for it go."""
+    """Schedule the packets of node i that waited for the route that it has learnt."""
     at = NODES + i * NODE_WORDS
     m[at + Node.OUTSTANDING] = 0
     m[at + Node.LAST_REQUEST] = NO_TIME
@@ -295,6 +296,6 @@ def found(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def link_comes(m: Any, t: Any) -> None:
-    """With the ideal router: packets that wait at source and sink go if they have a route now."""
+    """Send the packets that wait at source and sink and have a route now; only with the ideal router."""
     _flush(m, m[Manet.SOURCE], t, np.int64(0))
     _flush(m, m[Manet.SINK], t, np.int64(0))

@@ -48,14 +48,14 @@ from netcarlo.kernels.base.parameters import RowP
 
 
 def outcomes(rows: ManetRows) -> int:
-    """Columns of the outcomes of `rows`."""
+    """Return the number of columns of the outcomes of `rows`."""
     return int(ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS)
 
 
 def scratch_words(
     rows: ManetRows, of_hosts: Callable[[Any, Any], Any], floats: int, size: SizeSlots
 ) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row needs.
+    """Return the words of int64 scratch and of float64 memory that any row needs.
 
     The hosts need `floats`, and `of_hosts` words of a window and ring.
     """
@@ -68,7 +68,7 @@ def simulate(
     parameters: Any, constants: Any, times: Any, places: Any, losses: Any,
     m: Any, f: Any, out: Any, trace: Any,
 ) -> Any:  # fmt: skip
-    """Simulates one row; see `models` for the arguments.  Returns the number of rows of the trace."""
+    """Simulate one row; see `models` for the arguments. Return the number of rows of the trace."""
     lay_out(parameters, times, places, losses, m, f)
     if m[Word.NO_START] != 0:
         out[ManetOut.STATUS] = STATUS_NO_START
@@ -88,7 +88,8 @@ def simulate(
 
 
 def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, trace: Any) -> Any:
-    """Event by event, those of the topology first at equal times, then by phase and node.
+    """Process all events in order of time; at equal times those of the topology first, then by phase and
+    node.
 
     Returns when the run ends: at once when it has become worthless.
     """
@@ -114,7 +115,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
 
 @noinline
 def _at_topology(m: Any, times: Any, places: Any, t: Any, trace: Any) -> None:
-    """A leg, link or sense bit changes."""
+    """Process a change of a leg, a link or a sense bit."""
     what, i, j = topology.event(m, times, places, t)
     comes = what == Change.LINK and sets.holds(m, NODES + i * NODE_WORDS + Node.LINK, j)
     if comes and m[Manet.ROUTING] == IDEAL:
@@ -127,7 +128,7 @@ def _at_topology(m: Any, times: Any, places: Any, t: Any, trace: Any) -> None:
 
 @noinline
 def _at_node(m: Any, f: Any, constants: Any, losses: Any, i: Any, key: Any, trace: Any) -> None:
-    """An event of node i: `key` tells when and which."""
+    """Process an event of node i; `key` holds its time and phase."""
     t = key >> PHASE_BITS
     phase = key & PHASE_MASK
     if phase == Phase.END:
@@ -144,13 +145,13 @@ def _at_node(m: Any, f: Any, constants: Any, losses: Any, i: Any, key: Any, trac
 
 @noinline
 def _at_start(m: Any, f: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
-    """Node i, and whose backoff ends with its, go on the air."""
+    """Start the transmissions of node i and of all nodes whose backoff ends at the same time."""
     observer.on_frames(m, f, trace, t, medium.start(m, losses, i, t))
 
 
 @noinline
 def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
-    """An exchange that node i began is over."""
+    """End the exchange that node i began."""
     at = NODES + i * NODE_WORDS
     m[at + Node.END] = NO_KEY
     sets.write(m, Word.ON_AIR, sets.remove(sets.read(m, Word.ON_AIR), i))
@@ -190,7 +191,7 @@ def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: 
 
 @noinline
 def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, frame: Any, trace: Any) -> None:
-    """A frame of node i has crossed its link."""
+    """Deliver the frame of node i that has crossed its link."""
     j = routes.node(frame.route, hop_of(frame.head) + 1)
     if routing.hear(m, j, t, frame):
         if goes_forth(frame.head):
@@ -204,7 +205,7 @@ def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, fram
 
 @noinline
 def _give_up(m: Any, f: Any, constants: Any, i: Any, t: Any, trace: Any) -> None:
-    """Node i has tried often enough to send its frame: the link is taken to be broken."""
+    """Discard the frame of node i after its last attempt, and treat the link as broken."""
     at = NODES + i * NODE_WORDS
     m[at + Node.SHORT] = 0
     m[at + Node.LONG] = 0

@@ -17,13 +17,14 @@ from netcarlo.kernels.base.parameters import P, RowP
 from netcarlo.kernels.base.rows import Table
 
 MOST_NODES = 256
-"""Sets of nodes and routes have room for so many, see `size`."""
+"""Maximum number of nodes of a network, see `size`."""
 
 MOST_SMALL = 64
-"""Nodes for which a set is one word."""
+"""Maximum number of nodes of a network whose sets of nodes are one word."""
 
 MOST_ROUTE, MOST_LONG_ROUTE = 9, 14
-"""Nodes of a route, both ends included, with up to MOST_SMALL nodes in the network, and with more."""
+"""Maximum number of nodes of a route, both ends included, in networks of up to MOST_SMALL nodes and of
+more."""
 
 METRE = 1 << 16
 """Units of length in a metre."""
@@ -84,14 +85,14 @@ OBSERVE_COMPLETION = 1
 """The run ends when the last acknowledgement of a finite transfer is back."""
 
 MOST_ATTEMPTS = 1 << 15
-"""Draws of source and sink until they are as far apart as asked; one more would be refused."""
+"""Maximum number of draws of source and sink until they have the required distance."""
 
 STATIC = 0
 RANDOM_WAYPOINT = 1
 RANDOM_DIRECTION = 2
 GAUSS_MARKOV = 3
 GIVEN = 4
-"""Nodes move as the tables of times and places say."""
+"""Mobility by given tables of times and places."""
 
 DSR = 0
 IDEAL = 1

@@ -42,7 +42,7 @@ _OVERHEAR = NODE_COUNTS + NodeOut.OVERHEAR
 
 
 def first_gap(m: Any, losses: Any, i: Any) -> None:
-    """Draw how many frames reach node i before its radio loses the next."""
+    """Draw the number of frames that reach node i before its radio loses the next."""
     draw_gap(m, losses, m, NODES + i * NODE_WORDS + Node.GAP, m[Manet.FRAME_LOSS], STREAM_FRAME + i)
 
 
@@ -78,7 +78,7 @@ def _clear(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
 
 
 def _is_alone(starters: Any, i: Any) -> Any:
-    """Return whether node i is the only one that starts."""
+    """Return whether node i is the only node that starts."""
     return sets.equal(starters, sets.add(sets.none(), i))
 
 
@@ -112,7 +112,7 @@ def _decide(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> None:
 
 
 def _listeners(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> Any:
-    """The set of the nodes that decode what node i broadcasts."""
+    """Return the set of nodes that decode the broadcast of node i."""
     at = NODES + i * NODE_WORDS
     heard = sets.none()
     for n in range(m[Manet.NODES]):
@@ -131,7 +131,7 @@ def _listeners(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> Any:
 
 @noinline
 def _broadcast(m: Any, i: Any, starters: Any, t: Any) -> None:
-    """The medium while node i broadcasts."""
+    """Occupy the medium for the broadcast of node i."""
     at = NODES + i * NODE_WORDS
     size = frames.size_of(m, frames.read(m, at + Node.FRAME))
     air = m[Manet.PREAMBLE] + (size + m[Manet.OVERHEAD]) * m[Manet.BROADCAST_BYTE_TIME]
@@ -150,7 +150,7 @@ def _broadcast(m: Any, i: Any, starters: Any, t: Any) -> None:
 
 @noinline
 def _unicast(m: Any, i: Any, starters: Any, t: Any) -> None:
-    """The medium while node i and the next node of its frame have an exchange."""
+    """Occupy the medium for the exchange of node i with the next node of its frame."""
     at = NODES + i * NODE_WORDS
     j = next_node(m, i)
     to = NODES + j * NODE_WORDS
@@ -230,7 +230,7 @@ def _disturb(m: Any, starters: Any, t: Any) -> None:
 
 @noinline
 def _begin(m: Any, i: Any, starters: Any, t: Any) -> None:
-    """Node i goes on the air."""
+    """Start the transmission of node i."""
     at = NODES + i * NODE_WORDS
     m[COUNTS + ManetOut.EXCHANGES] += 1
     m[at + _SENT] += 1
@@ -249,7 +249,7 @@ def _begin(m: Any, i: Any, starters: Any, t: Any) -> None:
 
 @noinline
 def start(m: Any, losses: Any, i: Any, t: Any) -> Any:
-    """All nodes whose backoff ends at t, i among them, go on the air.  Returns the set of them."""
+    """Start the transmissions of all nodes whose backoff ends at t, i among them. Return the set of them."""
     starters = sets.none()
     key = t << PHASE_BITS | Phase.START
     for k in range(m[Manet.NODES]):

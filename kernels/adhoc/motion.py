@@ -52,7 +52,7 @@ def position(m: Any, i: Any, t: Any) -> Any:
 
 @noinline
 def set_out(m: Any, times: Any, places: Any) -> None:
-    """Every node is on the leg that holds at time 0; NO_START if source and sink never fit."""
+    """Put every node on its leg at time 0. Set NO_START if source and sink cannot have their distance."""
     zero = np.int64(0)
     for i in range(m[Manet.NODES]):
         _set_out(m, times, places, np.int64(i), zero, zero)
@@ -62,7 +62,7 @@ def set_out(m: Any, times: Any, places: Any) -> None:
 
 @noinline
 def _set_apart(m: Any, times: Any, places: Any) -> None:
-    """Source and sink are drawn together until they fit; their legs do not depend on those of others."""
+    """Draw source and sink together until they have the required distance; other nodes are not affected."""
     source, sink, start = m[Manet.SOURCE], m[Manet.SINK], m[RowP.START]
     least, most = m[Manet.APART_MIN], m[Manet.APART_MAX]
     m[Word.NO_START] = 1
@@ -91,7 +91,7 @@ def stream(i: Any, attempt: Any) -> Any:
 
 @noinline
 def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) -> None:
-    """Node i is on the leg that holds then; every attempt draws another trajectory."""
+    """Put node i on its leg at time `until`; every attempt draws another trajectory."""
     at = NODES + i * NODE_WORDS
     m[at + Node.STREAM] = stream(i, attempt)
     m[at + Node.LEG] = 0
@@ -115,7 +115,7 @@ def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) 
 
 @noinline
 def advance(m: Any, times: Any, places: Any, i: Any, now: Any) -> None:
-    """Node i goes on to the leg that holds after `now`."""
+    """Put node i on the leg that follows at `now`."""
     at = NODES + i * NODE_WORDS
     mobility = m[Manet.MOBILITY]
     while m[at + Node.T1] <= now:
@@ -133,7 +133,7 @@ def advance(m: Any, times: Any, places: Any, i: Any, now: Any) -> None:
 
 @noinline
 def _given(m: Any, times: Any, places: Any, i: Any, at: Any) -> None:
-    """The next leg of the tables, whole."""
+    """Start the next leg of the tables."""
     k = m[at + Node.LEG] + 1
     m[at + Node.LEG] = k
     m[at + Node.X] = places[i, k, Place.X]
@@ -150,7 +150,7 @@ def _given(m: Any, times: Any, places: Any, i: Any, at: Any) -> None:
 
 @noinline
 def _random_waypoint(m: Any, at: Any) -> Any:
-    """Draws the velocity of a leg to a place in the area, or pauses there; returns how long [us]."""
+    """Draw the velocity of a leg to a place in the area, or pause there. Return its duration [us]."""
     if m[at + Node.PAUSE] > 0:
         us = m[at + Node.PAUSE]
         m[at + Node.PAUSE] = 0
@@ -174,7 +174,7 @@ def _random_waypoint(m: Any, at: Any) -> Any:
 
 @noinline
 def _bounce(m: Any, at: Any) -> Any:
-    """A leg that ends at a wall; what is left of it follows with the velocity mirrored.
+    """End a leg at a wall, where it continues with the velocity mirrored.
 
     Returns how long it lasts [us].
     """
@@ -203,7 +203,7 @@ def _bounce(m: Any, at: Any) -> Any:
 
 @noinline
 def _random_direction(m: Any, at: Any) -> Any:
-    """Draws the velocity of a leg; returns how long it is to last [us]."""
+    """Draw the velocity of a leg. Return its intended duration [us]."""
     m[at + Node.LEG] += 1
     ux, uy, square = np.int64(1 << 23), np.int64(0), np.int64(_LONGEST)
     for attempt in range(_TRIES):
@@ -223,7 +223,7 @@ def _random_direction(m: Any, at: Any) -> Any:
 
 @noinline
 def _gauss_markov(m: Any, at: Any) -> Any:
-    """Draws the velocity of a step; returns how long it is to last [us]."""
+    """Draw the velocity of a step. Return its intended duration [us]."""
     m[at + Node.LEG] += 1
     a, b, c, d = draw(
         m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], m[at + Node.STREAM], m[at + Node.LEG]
@@ -239,19 +239,20 @@ def _gauss_markov(m: Any, at: Any) -> Any:
 
 
 def _to_wall(x: Any, v: Any, size: Any) -> Any:
-    """Time [us] until a node at `x` with velocity `v` is at 0 or `size`."""
+    """Return the time [us] until a node at `x` with velocity `v` is at 0 or `size`."""
     if v > 0:
         return (size - x) * _SECOND // v
     return x * _SECOND // -v if v < 0 else np.int64(FOREVER)
 
 
 def _even(low: Any, high: Any, word: Any) -> Any:
-    """Evenly distributed in [low, high), from 32 random bits."""
+    """Return a uniform random number in [low, high), from 32 random bits."""
     return low + (((high - low) * np.int64(word)) >> 32)
 
 
 def _normal(a: Any, b: Any) -> Any:
-    """About normally distributed, with standard deviation 1024, from twice 32 random bits."""
+    """Return an approximately normal random number with standard deviation 1024, from twice 32 random
+    bits."""
     low = np.uint64(65535)
     half = np.uint64(16)
     total = np.int64((a >> half) + (a & low) + (b >> half) + (b & low))

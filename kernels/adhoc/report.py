@@ -1,4 +1,4 @@
-"""After a run: the outcomes."""
+"""Outcomes of a run, written at its end."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ _COLUMNS, _NODE_COLUMNS = int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 
 @noinline
 def write_out(m: Any, end: Any, out: Any) -> None:
-    """Writes the outcomes of a run that ended at `end` [ns], all but STATUS, to `out`."""
+    """Write the outcomes of a run that ended at `end` [ns], except STATUS, to `out`."""
     for i in range(out.shape[0]):
         out[i] = 0
     for column in range(_COLUMNS):
@@ -49,7 +49,7 @@ def write_out(m: Any, end: Any, out: Any) -> None:
 
 @noinline
 def _in_flight(m: Any) -> Any:
-    """Data segments in service, in queues, or waiting for a route."""
+    """Return the number of data segments in service, in queues, or waiting for a route."""
     count = np.int64(0)
     for i in range(m[Manet.NODES]):
         at = NODES + i * NODE_WORDS

@@ -1,4 +1,4 @@
-"""Residual errors: segments that reach their host over the radio and are lost there."""
+"""Residual errors: segments that reach their host over the radio, but are lost there."""
 
 from enum import IntEnum
 from typing import Any

@@ -53,14 +53,14 @@ from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.ring import Ring, entry
 
 HOLD = 1000 * MS
-"""A route in use is looked at, and a gratuitous reply repeated, after this time."""
+"""Time in which a transmission is not examined again, and a gratuitous reply not repeated [ns]."""
 MOST_SALVAGES = 15
 _FORWARDED = NODE_COUNTS + NodeOut.FORWARDED
 
 
 @noinline
 def hear_request(m: Any, n: Any, t: Any, frame: Any) -> None:
-    """Node n has decoded a route request."""
+    """Process a route request that node n has decoded."""
     route, load = frame.route, routes.unpacked(frame.load)
     if load >> HAS_BROKEN_SHIFT & 1:
         dead(m, n, load >> FROM_SHIFT & NODE_MASK, load >> TO_SHIFT & NODE_MASK)
@@ -158,7 +158,7 @@ def overheard(m: Any, i: Any, j: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def _overhear(m: Any, n: Any, t: Any, frame: Any) -> None:
-    """Node n has decoded a frame that the node at its present hop has sent."""
+    """Learn from a frame that node n has decoded and that the node at its present hop has sent."""
     at = NODES + n * NODE_WORDS
     kind = kind_of(frame.head)
     hop = hop_of(frame.head)
@@ -193,7 +193,8 @@ def _overhear(m: Any, n: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
-    """Node i gives up the link to j; `gone`: the frame that it tried to send has crossed it."""
+    """Handle a broken link from node i to node j; `gone`: the frame that node i tried to send has crossed
+    it."""
     at = NODES + i * NODE_WORDS
     m[COUNTS + ManetOut.BREAKS] += 1
     if sets.holds(m, at + Node.LINK, j):
@@ -219,9 +220,9 @@ def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
 
 @noinline
 def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
-    """Frames of a queue whose next node is j leave it: their first words go to word `aside` and on.
+    """Remove the frames whose next node is j from a queue; store their first words from word `aside` on.
 
-    Returns how many.
+    Returns their number.
     """
     taken = np.int64(0)
     kept = np.int64(0)
@@ -239,7 +240,7 @@ def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
 
 @noinline
 def _undeliverable(m: Any, i: Any, t: Any, head: Any) -> None:
-    """A packet that node i cannot pass on: put out again by its host, salvaged, or dropped."""
+    """Send a packet again from its host, salvage it or drop it, because node i cannot forward it."""
     if kind_of(head) > Kind.REPLY:
         return
     forth = goes_forth(head)

@@ -1,4 +1,4 @@
-"""Before a run: scratch is laid out, and everything is as at time 0."""
+"""Start of a run: layout of scratch, and the state at time 0."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ _PARAMETERS = int(Manet.COLUMNS)
 
 
 def words(rows: ManetRows, association: int, size: SizeSlots) -> int:
-    """Words of scratch that any row of `rows` needs; an association needs `association` words."""
+    """Return the words of scratch that any row of `rows` needs; an association needs `association` words."""
     n, queue = rows.parameters[:, Manet.NODES], rows.parameters[:, Manet.QUEUE]
     size.check(int(np.max(n, initial=0)))
     frame = 1 + 2 * size.routes.WORDS
@@ -49,7 +49,7 @@ def words(rows: ManetRows, association: int, size: SizeSlots) -> int:
 
 @noinline
 def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: Any) -> None:
-    """Lays scratch `m` and the sender's floats `f` out for a row; the arrays are those of `ManetRows`."""
+    """Lay out scratch `m` and the sender's floats `f` for a row; the arrays are those of `ManetRows`."""
     for i in range(_PARAMETERS):
         m[i] = parameters[i]
     n = m[Manet.NODES]
@@ -82,7 +82,7 @@ def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: An
 
 
 def _lay_out_node(m: Any, losses: Any, i: Any, free: Any) -> Any:
-    """Node i, whose tables begin at word `free`.  Returns the first word behind them."""
+    """Lay out node i, whose tables begin at word `free`. Return the first word behind them."""
     at = NODES + i * NODE_WORDS
     m[at + Node.CW] = m[Manet.CW_MIN]
     m[at + Node.END] = NO_KEY

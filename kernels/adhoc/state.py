@@ -7,7 +7,7 @@ from netcarlo.kernels.adhoc.layout import Manet, ManetOut, NodeOut
 from netcarlo.kernels.base.bind import slot
 
 NO_KEY = 1 << 62
-"""A key, or a time of an event, that is not to come."""
+"""Key, or time, of an event that is not scheduled."""
 
 NO_TIME = -(10**15)
 """A time in the past at which nothing happened [ns]."""
@@ -155,7 +155,7 @@ class Node(IntEnum):
 
 
 class Tap(IntEnum):
-    """A transmission that neighbours have overheard: like ones soon after tell them nothing new."""
+    """Transmission that neighbours have overheard: similar ones soon after it give no new information."""
 
     ROUTE = 0
     HOP = behind(ROUTE, ROUTE_ROOM)
@@ -164,7 +164,7 @@ class Tap(IntEnum):
 
 
 class Waiting(IntEnum):
-    """A packet that waits for a route."""
+    """Packet that waits for a route."""
 
     SINCE = 0  # [ns]
     HEAD = 1  # first word of its frame
@@ -179,11 +179,11 @@ NODE_COUNTS = int(Node.TAP) + 2 * TAP_WORDS
 NODE_WORDS = NODE_COUNTS + int(NodeOut.COLUMNS)
 
 CACHE = 64
-"""Paths in a node's route cache."""
+"""Number of paths in the route cache of a node."""
 BUFFER = 64
-"""Packets that wait for a route."""
+"""Maximum number of packets of a node that wait for a route."""
 ROUTING_FRAMES = 32
-"""Routing frames that wait in a node."""
+"""Maximum number of routing frames that wait in a node."""
 
 
 class Outcome(IntEnum):
@@ -221,7 +221,7 @@ routes: Any = slot("routes")
 """Functions for routes (`small.routes`, `large.routes`)."""
 
 UNKNOWN = -1
-"""Value of Node.MEMO if the route has to be looked up."""
+"""Value of Node.MEMO if the route is not known and must be searched for."""
 
 PHASE_BITS, PHASE_MASK = 3, 7
 """A key is a time [ns], then the phase in these bits."""

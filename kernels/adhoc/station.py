@@ -29,7 +29,7 @@ from netcarlo.kernels.base.ring import Ring
 
 
 def rekey(m: Any, i: Any) -> None:
-    """The next event of node i has changed."""
+    """Update the time of the next event of node i."""
     at = NODES + i * NODE_WORDS
     key = np.int64(NO_KEY)
     end = m[at + Node.END]
@@ -47,13 +47,13 @@ def rekey(m: Any, i: Any) -> None:
 
 
 def _difs(m: Any) -> Any:
-    """DIFS [ns]."""
+    """Return DIFS [ns]."""
     return m[Manet.SIFS] + 2 * m[Manet.SLOT]
 
 
 @noinline
 def back_off(m: Any, i: Any, t: Any) -> None:
-    """Node i draws a backoff for the frame in service."""
+    """Draw a backoff of node i for the frame in service."""
     at = NODES + i * NODE_WORDS
     number = m[at + Node.BACKOFFS]
     m[at + Node.BACKOFFS] = number + 1
@@ -64,7 +64,7 @@ def back_off(m: Any, i: Any, t: Any) -> None:
 
 
 def occupy(m: Any, i: Any, t: Any, until: Any) -> None:
-    """The medium is busy for node i, which counts its backoff down no further `until` then."""
+    """Mark the medium busy for node i, which stops counting down its backoff `until` then."""
     at = NODES + i * NODE_WORDS
     busy = max(m[at + Node.BUSY], until)
     m[at + Node.BUSY] = busy
@@ -77,7 +77,7 @@ def occupy(m: Any, i: Any, t: Any, until: Any) -> None:
 
 @noinline
 def next_frame(m: Any, i: Any, t: Any) -> None:
-    """Node i takes its next frame into service, routing first."""
+    """Put the next frame of node i into service; routing frames come first."""
     at = NODES + i * NODE_WORDS
     queue = at + Node.ROUTING_HEAD
     if m[queue + Ring.COUNT] == 0:
@@ -95,7 +95,7 @@ def next_frame(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
-    """A frame waits in node i, or is dropped if its queue is full."""
+    """Enqueue a frame in node i, or drop it if the queue is full."""
     at = NODES + i * NODE_WORDS
     queue = at + (Node.ROUTING_HEAD if kind_of(frame.head) >= Kind.REQUEST else Node.PACKETS_HEAD)
     if m[queue + Ring.COUNT] >= m[queue + Ring.ROOM]:
@@ -109,7 +109,7 @@ def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def drop(m: Any, head: Any, column: Any) -> None:
-    """A packet is dropped: data counts in a `column` of `ManetOut`."""
+    """Drop a packet; data are counted in a `column` of `ManetOut`."""
     if is_data(head):
         m[COUNTS + column] += 1
     elif is_ack(head):

@@ -31,7 +31,7 @@ class Change(IntEnum):
 
 @noinline
 def _search(m: Any, source: Any, sink: Any) -> Any:
-    """Breadth first; the levels stay in LEVELS.
+    """Search the links breadth first, and store the levels in LEVELS.
 
     Returns the hops to the sink (0: it is out of reach), and the set of who is in reach.
     """
@@ -56,7 +56,7 @@ def _search(m: Any, source: Any, sink: Any) -> Any:
 
 @noinline
 def _way_back(m: Any, sink: Any, hops: Any) -> Any:
-    """The route that the last search has found; none if there is none, or it is too long."""
+    """Return the route that the last search has found; none if there is none, or it is too long."""
     if hops < 1 or hops >= routes.most(m):
         return routes.none()
     route = routes.single(sink)
@@ -73,14 +73,14 @@ def _way_back(m: Any, sink: Any, hops: Any) -> Any:
 
 @noinline
 def shortest(m: Any, source: Any, sink: Any) -> Any:
-    """A shortest route over the links there are; none if there is none, or it is too long."""
+    """Return a shortest route over the present links; none if there is none, or it is too long."""
     hops, _ = _search(m, source, sink)
     return _way_back(m, sink, hops)
 
 
 @noinline
 def integrate(m: Any, t: Any) -> None:
-    """Statistics up to `t`."""
+    """Integrate the statistics up to `t`."""
     us = (t - m[Word.INTEGRATED]) // _MICROSECOND
     m[Word.INTEGRATED] += us * _MICROSECOND
     hops = m[Word.HOPS]
@@ -97,7 +97,7 @@ def integrate(m: Any, t: Any) -> None:
 
 @noinline
 def _survey(m: Any, t: Any) -> None:
-    """Hops, split and kept route as they are at `t`."""
+    """Determine hops, split and kept route at `t`."""
     hops, seen = _search(m, m[Manet.SOURCE], m[Manet.SINK])
     m[Word.HOPS] = hops
     m[Word.SPLIT] = 0 if sets.equal(seen, sets.first(m[Manet.NODES])) else 1
@@ -108,7 +108,7 @@ def _survey(m: Any, t: Any) -> None:
 
 @noinline
 def _link_changed(m: Any, i: Any, j: Any, t: Any) -> None:
-    """Counts what the link of i and j, which has come or gone at `t`, means."""
+    """Count the effects of the link of i and j, which appeared or broke at `t`."""
     integrate(m, t)
     m[Word.VERSION] += 1
     m[COUNTS + ManetOut.LINK_CHANGES] += 1
@@ -138,7 +138,7 @@ def _pair(m: Any, i: Any, j: Any) -> Any:
 
 @noinline
 def _foresee(m: Any, i: Any, j: Any, now: Any) -> None:
-    """Both next changes of a pair i < j, from `now` on."""
+    """Compute both next changes of a pair i < j after `now`."""
     at = NODES + i * NODE_WORDS
     to = _pair(m, i, j)
     square, along, across = encounter(m, i, j, now)
@@ -148,7 +148,7 @@ def _foresee(m: Any, i: Any, j: Any, now: Any) -> None:
 
 @noinline
 def _next_of_row(m: Any, i: Any) -> None:
-    """Set when node i begins its next leg or a pair of it with a later node changes, whichever is first."""
+    """Set the time of the next event of node i: its next leg, or a change of its pairs with later nodes."""
     at = NODES + i * NODE_WORDS
     first = m[at + Node.T1]
     for j in range(i + 1, m[Manet.NODES]):
@@ -168,7 +168,7 @@ def _next_of_all(m: Any) -> None:
 
 @noinline
 def begin(m: Any, times: Any, places: Any) -> None:
-    """Nodes, bits and statistics at time 0."""
+    """Initialise nodes, bits and statistics at time 0."""
     n = m[Manet.NODES]
     set_out(m, times, places)
     m[Word.LINKS] = 0
@@ -196,7 +196,7 @@ def begin(m: Any, times: Any, places: Any) -> None:
 
 
 def _leg_ends(m: Any, times: Any, places: Any, i: Any, t: Any) -> None:
-    """Node i goes on to its next leg, so all its pairs change at other times: events at `t` to come."""
+    """Put node i on its next leg, which changes the times of all its pairs: events at `t` follow."""
     advance(m, times, places, i, t)
     m[Word.MOVED] = i
     m[Word.PARTNER] = 0
@@ -204,7 +204,7 @@ def _leg_ends(m: Any, times: Any, places: Any, i: Any, t: Any) -> None:
 
 @noinline
 def _next_pair(m: Any, t: Any) -> Any:
-    """The next pair of a node whose leg has ended.
+    """Process the next pair of a node whose leg has ended.
 
     Rows of a device run in step: if one alone went through all pairs in a loop, all others would wait.
     """
@@ -222,7 +222,7 @@ def _next_pair(m: Any, t: Any) -> Any:
 
 @noinline
 def event(m: Any, times: Any, places: Any, t: Any) -> Any:
-    """The event at TOPOLOGY_AT, which is `t`: (a `Change`, node i, node j)."""
+    """Return the event at TOPOLOGY_AT, which is `t`: (a `Change`, node i, node j)."""
     if m[Word.PARTNER] < m[Manet.NODES]:
         return _next_pair(m, t)
     i = np.int64(0)

@@ -55,7 +55,7 @@ def begin(g: Any, number: Any, alone: Any) -> None:
 
 
 def grow(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
-    """Adapt rate and window to `acked` packets delivered in so many round trips of length `rtt`."""
+    """Adapt rate and window to `acked` packets, delivered in this many round trips of length `rtt`."""
     if rounds <= 0.0:
         return
     elapsed = rtt / (1.0 / rounds)

@@ -63,13 +63,13 @@ class Counter(IntEnum):
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this window and `RowP.RING`, or of many."""
+    """Return the words of scratch of one or many associations with this window and `RowP.RING`."""
     return state.scratch_words(2, ring)
 
 
 @noinline
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
-    """Before the start; `limit` chunks are to be sent, by association `flow` of the row.
+    """Initialise the association, number `flow` of the row, which will send `limit` chunks.
 
     Rings are laid out from word `free` of `s` on; returns the next free one.
     """

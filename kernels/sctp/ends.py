@@ -48,7 +48,7 @@ def expire(p: Any, s: Any, now: Any, timer: Any) -> None:
 
 @noinline
 def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
-    """The sender gets the packet at `at` on a way."""
+    """Process the packet at `at`, which has reached the sender on a way."""
     kind, state = s[at + Packet.KIND], s[end_at(SENDER) + End.STATE]
     if state == State.CLOSED:
         return
@@ -79,7 +79,7 @@ def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
 
 @noinline
 def at_receiver(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
-    """The receiver gets the packet at `at` on a way, and answers with a packet at most."""
+    """Process the packet at `at`, which has reached the receiver on a way; send at most one packet."""
     kind = s[at + Packet.KIND]
     established = s[end_at(RECEIVER) + End.STATE] == State.ESTABLISHED
     if kind == Kind.DATA or p[Rfc9260P.RFC9260] == 0:

@@ -32,7 +32,7 @@ from netcarlo.kernels.sctp.state import (
 )
 
 MAX_INIT_RETRANS = 8
-"""INITs and COOKIE-ECHOs, together, that are repeated before the sender gives up."""
+"""Maximum number of retransmissions of INIT and COOKIE-ECHO together before the sender gives up."""
 
 
 @noinline
@@ -72,7 +72,7 @@ def request(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def t1_due(p: Any, s: Any, now: Any) -> None:
-    """The application starts, or INIT or COOKIE-ECHO was not answered."""
+    """Start the association, or retransmit INIT or COOKIE-ECHO, which was not answered."""
     if s[end_at(SENDER) + End.STATE] == State.CLOSED:
         s[end_at(SENDER) + End.STATE] = State.COOKIE_WAIT
         request(p, s, now)
@@ -88,7 +88,7 @@ def t1_due(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def answered(p: Any, s: Any, now: Any, kind: Any) -> None:
-    """The sender, still waiting, gets a packet; ns-2 takes any for the answer."""
+    """Process a packet during the handshake at the sender; ns-2 accepts any packet as the answer."""
     expected = Kind.INIT_ACK if s[end_at(SENDER) + End.STATE] == State.COOKIE_WAIT else Kind.COOKIE_ACK
     if p[Rfc9260P.RFC9260] == 1 and kind != expected:
         return
@@ -110,14 +110,14 @@ def answered(p: Any, s: Any, now: Any, kind: Any) -> None:
 
 @noinline
 def establish(p: Any, s: Any, now: Any) -> None:
-    """The receiver gets its first COOKIE-ECHO."""
+    """Establish the association at the receiver: its first COOKIE-ECHO has arrived."""
     s[end_at(RECEIVER) + End.STATE] = State.ESTABLISHED
     paths.start_heartbeats(p, s, now, RECEIVER)
 
 
 @noinline
 def on_heartbeat_ack(p: Any, s: Any, now: Any, way: Any, sent: Any) -> None:
-    """The answer to a heartbeat that was put out on a way at `sent` [ns]."""
+    """Process the answer to a heartbeat that was sent on a way at `sent` [ns]."""
     w, end = way_at(way), way // PATHS
     confirms = s[w + Way.STATUS] == Status.UNCONFIRMED
     s[end_at(end) + End.ERRORS] = 0

@@ -43,7 +43,7 @@ _MASK = np.int64((1 << 24) - 1)
 
 @noinline
 def put(p: Any, s: Any, now: Any, way: Any, kind: Any, size: Any, number: Any) -> Any:
-    """Leave a packet to be put out on a way when the event at hand is over.
+    """Queue a packet, to be sent on a way after the present event.
 
     `size` is in bytes, `number` as `Packet.NUMBER`.  Returns where the packet's words begin.
     """
@@ -168,7 +168,7 @@ def fail(p: Any, s: Any, now: Any, way: Any, counts: Any) -> Any:
 
 @noinline
 def close(s: Any, end: Any) -> None:
-    """Give the association up at an end: its timers stop."""
+    """Close the association at an end, and stop its timers."""
     s[end_at(end) + End.STATE] = State.CLOSED
     for path in range(PATHS):
         s[Event.HEARTBEAT_TIMEOUT + end * PATHS + path] = OFF
@@ -245,7 +245,7 @@ def start_heartbeats(p: Any, s: Any, now: Any, end: Any) -> None:
 
 @noinline
 def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
-    """The heartbeat timer expires: probe the longest idle way if it was idle since the start."""
+    """Probe the way that was idle longest, if it was idle during the whole heartbeat period."""
     way = end * PATHS
     w, next_w = way_at(way), way_at(way + 1)
     if s[Word.PATHS] == 2 and s[next_w + Way.IDLE_SINCE] < s[w + Way.IDLE_SINCE]:
@@ -257,7 +257,7 @@ def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
 
 @noinline
 def probe_or_fail(p: Any, s: Any, now: Any, way: Any) -> None:
-    """The heartbeat timer of a way expires (RFC 9260): a heartbeat is lost, or the next one is due.
+    """Count a lost heartbeat of a way, or send its next one (RFC 9260): its heartbeat timer has expired.
 
     An idle path is probed once per period, a potentially failed or unconfirmed one once per RTO (RFC 7829,
     section 3.2). Only on the current path a lost heartbeat counts for the association (RFC 9260, section
@@ -279,7 +279,7 @@ def probe_or_fail(p: Any, s: Any, now: Any, way: Any) -> None:
 
 @noinline
 def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
-    """No answer to a heartbeat came in time."""
+    """Count a heartbeat that was not answered in time."""
     s[Event.HEARTBEAT_TIMEOUT + way] = OFF
     if not fail(p, s, now, way, np.int64(1)):
         return
@@ -289,7 +289,8 @@ def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
 
 @noinline
 def answered(p: Any, s: Any, now: Any, way: Any) -> None:
-    """The heartbeat of a way is answered: its timer stops or, with RFC 9260, waits for the next one."""
+    """Stop the heartbeat timer of a way, or with RFC 9260 start its next period: its heartbeat is
+    answered."""
     w = way_at(way)
     if p[Rfc9260P.RFC9260] == 0:
         s[Event.HEARTBEAT_TIMEOUT + way] = OFF

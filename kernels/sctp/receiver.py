@@ -16,7 +16,7 @@ from netcarlo.kernels.sctp.state import OFF, OUTCOMES, Chunk, Event, Kind, Packe
 
 @noinline
 def sack(p: Any, s: Any, now: Any, tsn: Any, duplicates: Any) -> None:
-    """Acknowledge what has arrived, chunk `tsn` last, on the path of the last packet."""
+    """Acknowledge the chunks that have arrived, chunk `tsn` last, on the path of the last packet."""
     size = p[ReliableP.ACK] + (s[Word.BLOCKS] + duplicates) * p[ReliableP.SACK_BLOCK]
     at = paths.put(p, s, now, s[Word.REPLY_WAY], Kind.SACK, size, s[Word.RCV_CUM])
     s[at + Packet.ROOM] = p[SctpP.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]
@@ -30,7 +30,7 @@ def has(p: Any, s: Any, tsn: Any) -> Any:
 
 
 def accept(p: Any, s: Any, now: Any, tsn: Any) -> None:
-    """Take in a chunk that has not arrived before, and counts the gap ack blocks anew."""
+    """Accept a chunk that has not arrived before, and update the gap ack blocks."""
     s[Word.ACCEPTED] += 1
     s[chunk_at(p, s, tsn) + Chunk.ACCEPT_NUMBER] = s[Word.ACCEPTED]
     if s[Word.ACCEPTED] == s[Word.LIMIT]:
@@ -51,7 +51,7 @@ def accept(p: Any, s: Any, now: Any, tsn: Any) -> None:
 
 @noinline
 def on_data(p: Any, s: Any, now: Any, tsn: Any) -> None:
-    """Take in a chunk, and acknowledges it or not yet."""
+    """Process a chunk, and acknowledge it now or later."""
     duplicates = 0
     needed = tsn == 1 and p[SctpP.SACK_FIRST] == 1
     if not needed:

@@ -35,7 +35,7 @@ from netcarlo.kernels.sctp.state import (
 
 @noinline
 def credit(p: Any, s: Any, now: Any, at: Any) -> None:
-    """A chunk is acknowledged for the first time: bytes, RTT and errors of its way."""
+    """Update bytes, RTT and errors of the way of a chunk that is acknowledged for the first time."""
     way = s[at + Chunk.WAY]
     w = way_at(way)
     s[w + Way.NEWLY] += s[Word.CHUNK]
@@ -66,7 +66,7 @@ def credit_today(p: Any, s: Any, now: Any, at: Any, tsn: Any) -> None:
 
 
 def unmark(s: Any, at: Any) -> None:
-    """The chunk at `at` need not be sent again."""
+    """Clear the retransmission mark of the chunk at `at`."""
     if s[at + Chunk.MARK] != Mark.UNMARKED:
         s[Word.MARKED] -= 1
         s[at + Chunk.MARK] = Mark.UNMARKED
@@ -74,7 +74,7 @@ def unmark(s: Any, at: Any) -> None:
 
 @noinline
 def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
-    """The cumulative acknowledgement point moves on to `cum`."""
+    """Move the cumulative acknowledgement point to `cum`."""
     s[end_at(SENDER) + End.ERRORS] = 0
     for tsn in range(s[Word.CUM] + 1, cum + 1):
         at = chunk_at(p, s, tsn)
@@ -116,7 +116,7 @@ def dequeue_today(p: Any, s: Any, now: Any, cum: Any, gaps: Any) -> None:
 
 
 def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
-    """A gap ack block reports a chunk for the first time."""
+    """Process the first report of a chunk in a gap ack block."""
     at = chunk_at(p, s, tsn)
     w = way_at(s[at + Chunk.WAY])
     bits.set_bit(s, s[Word.REPORTS], p[RowP.RING] - 1, tsn)
@@ -157,7 +157,7 @@ def gap_acks(p: Any, s: Any, now: Any, sack: Any, advanced: Any) -> None:
 
 @noinline
 def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
-    """Note the gap reports of a SACK by looking at all chunks.
+    """Process the gap reports of a SACK by examining all chunks.
 
     Those among the first `seen` accepted ones are reported.
     """
@@ -310,7 +310,7 @@ def grow_today(p: Any, s: Any, way: Any, advanced: Any) -> None:
 
 
 def settle(s: Any, now: Any, way: Any, grow: Any) -> None:
-    """Window, outstanding bytes and timer of a way after the SACK."""
+    """Update window, outstanding bytes and timer of a way after the SACK."""
     w = way_at(way)
     if grow and s[w + Way.NEWLY] > 0 and s[w + Way.OUTSTANDING] >= s[w + Way.CWND]:
         if s[w + Way.CWND] <= s[w + Way.SSTHRESH]:
@@ -329,7 +329,7 @@ def settle(s: Any, now: Any, way: Any, grow: Any) -> None:
 
 @noinline
 def on_sack(p: Any, s: Any, now: Any, sack: Any) -> None:
-    """The SACK at `sack` arrives: `Packet.NUMBER`, `ROOM`, `SEEN` and `LATEST` are what it says.
+    """Process the SACK at `sack`, which holds `Packet.NUMBER`, `ROOM`, `SEEN` and `LATEST`.
 
     If SEEN > 0, it reports as gap-acknowledged the chunks beyond NUMBER among the first SEEN accepted.
     """

@@ -41,7 +41,7 @@ def start_t3(s: Any, now: Any, way: Any) -> None:
 
 
 def put_data(p: Any, s: Any, now: Any, way: Any, tsn: Any) -> None:
-    """Put a chunk out on a way."""
+    """Send a chunk on a way."""
     s[OUTCOMES + Out.SENT] += 1
     s[OUTCOMES + Out.SENT_ALTERNATE] += way
     size = s[Word.CHUNK] + p[RowP.HEADER] - (p[RowP.SHORT] if tsn == s[Word.LIMIT] else 0)
@@ -61,7 +61,7 @@ def mark(p: Any, s: Any, at: Any, why: Any) -> None:
 
 @noinline
 def target(p: Any, s: Any, at: Any) -> Any:
-    """The way that a retransmission of the chunk at `at` takes.
+    """Return the way of a retransmission of the chunk at `at`.
 
     A fast retransmission stays on its path (RFC 9260, section 6.4).
     """
@@ -75,7 +75,7 @@ def target(p: Any, s: Any, at: Any) -> Any:
 
 @noinline
 def resend(p: Any, s: Any, now: Any, tsn: Any, to: Any) -> None:
-    """Put the marked chunk `tsn` out on way `to`, and see to the timers."""
+    """Retransmit the marked chunk `tsn` on way `to`, and update the timers."""
     at = chunk_at(p, s, tsn)
     way = s[at + Chunk.WAY]
     old, new = way_at(way), way_at(to)
@@ -105,7 +105,7 @@ def resend(p: Any, s: Any, now: Any, tsn: Any, to: Any) -> None:
 
 @noinline
 def retransmit(p: Any, s: Any, now: Any, one: Any) -> None:
-    """Send marked chunks again: `one` of them, or what cwnd allows."""
+    """Retransmit marked chunks: `one` of them, or as many as cwnd allows."""
     if p[Rfc9260P.RFC9260] == 1:
         retransmit_today(p, s, now, one)
         return
@@ -143,8 +143,8 @@ def retransmit(p: Any, s: Any, now: Any, one: Any) -> None:
 
 @noinline
 def retransmit_today(p: Any, s: Any, now: Any, one: Any) -> None:
-    """Send marked chunks again, each on its own target: `one` of them, or what cwnd and Max.Burst allow (RFC
-    9260, section 6.1)."""
+    """Retransmit marked chunks, each on its own target: `one` of them, or as many as cwnd and Max.Burst
+    allow (RFC 9260, section 6.1)."""
     s[Word.BURST] = 0
     limit = np.int64(1) if one else p[SctpP.MAX_BURST]
     for way in range(PATHS):
@@ -166,7 +166,7 @@ def retransmit_today(p: Any, s: Any, now: Any, one: Any) -> None:
 
 
 def new_chunk(p: Any, s: Any, now: Any, way: Any) -> None:
-    """Put the next new chunk out on a way."""
+    """Send the next new chunk on a way."""
     w = way_at(way)
     s[Word.LAST_TSN] += 1
     tsn = s[Word.LAST_TSN]
@@ -221,7 +221,7 @@ def send_new(p: Any, s: Any, now: Any) -> None:
 
 @noinline
 def t3_due(p: Any, s: Any, now: Any, way: Any) -> None:
-    """Expiry of the retransmission timer of a way (RFC 2960 section 6.3.3)."""
+    """Process the expiry of the retransmission timer of a way (RFC 2960, section 6.3.3)."""
     w = way_at(way)
     s[OUTCOMES + Out.TIMEOUTS] += 1
     s[OUTCOMES + Out.CWND_CUTS] += 1
@@ -296,7 +296,7 @@ def after_t3(p: Any, s: Any, now: Any, way: Any) -> None:
 
 @noinline
 def degrade_due(p: Any, s: Any, now: Any, way: Any) -> None:
-    """Expiry of the timer of a way that sends nothing: its window is halved."""
+    """Halve the window of an idle way, whose timer expires."""
     w = way_at(way)
     if p[Rfc9260P.RFC9260] == 1:  # section 7.2.1
         if s[w + Way.CWND] > p[SctpP.SSTHRESH_FLOOR]:

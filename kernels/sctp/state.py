@@ -224,7 +224,7 @@ STATE_SIZE = OUTCOMES + len(Out)
 
 
 def scratch_words(ways: Any, ring: Any) -> Any:
-    """Words of scratch of an association that puts packets out on so many ways, with this `RowP.RING`."""
+    """Return the words of scratch of an association that sends on this many ways, with this `RowP.RING`."""
     return STATE_SIZE + ring * (ways * PACKET_SIZE + CHUNK_SIZE) + (ring + 63) // 64
 
 

@@ -112,7 +112,7 @@ def _free_slot(m: Any, flow: Any) -> Any:
 
 
 def _start_flow(m: Any, f: Any, constants: Any, flow: Any, t: Any, size: Any, think: Any) -> None:
-    """Start a flow of so many bytes in a slot."""
+    """Start a flow of this many bytes in a slot."""
     at = flow_at(m, flow)
     m[at + Flow.LIMIT] = (size + m[at + Flow.SIZE] - 1) // m[at + Flow.SIZE]
     m[at + Flow.SHORT] = m[at + Flow.LIMIT] * m[at + Flow.SIZE] - size

@@ -46,7 +46,7 @@ FAILING: Any = slot("failing")
 
 
 def outcomes(rows: WifiRows) -> int:
-    """Columns of the outcomes of `rows`."""
+    """Return the number of columns of the outcomes of `rows`."""
     most_flows = int(rows.parameters[:, Radio.FLOWS].max(initial=0))
     found = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * rows.node_columns
     return int(found + of_classes(rows))
@@ -55,7 +55,7 @@ def outcomes(rows: WifiRows) -> int:
 def scratch_words(
     rows: WifiRows, words: Callable[[Any, Any], Any], floats: int, queues: Any
 ) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row needs.
+    """Return the words of int64 scratch and of float64 memory that any row needs.
 
     An association needs `words(window, ring)` and `floats` of these; the queues of a row `queues` [n].
     """
@@ -108,7 +108,7 @@ def simulate(
 
 @noinline
 def _on_outage(m: Any, f: Any, constants: Any, nodes: Any, network: Any, t: Any) -> None:
-    """The gateway goes down, or comes back."""
+    """Process the start or the end of an outage of the gateway."""
     gateway = outages.change(m, nodes, network, t)
     if gateway != NOBODY:
         node.on_return(m, f, constants, t, gateway)
@@ -118,7 +118,7 @@ def _on_outage(m: Any, f: Any, constants: Any, nodes: Any, network: Any, t: Any)
 
 @noinline
 def _on_leg(m: Any, f: Any, constants: Any, t: Any, leg: Any) -> None:
-    """The next event of a leg is now: packets leave it for the radio, or for their end host."""
+    """Process the next event of a leg: packets leave it for the radio, or for their end host."""
     count = legs.due(m, leg, t)
     for k in range(count):
         frame = legs.leave(m, leg, t)

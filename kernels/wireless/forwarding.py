@@ -27,7 +27,7 @@ observer: Any = slot("observer")
 
 @noinline
 def inject(m: Any, t: Any, frame: Any) -> None:
-    """A packet leaves its end host."""
+    """Send a packet from its end host."""
     at = flow_at(m, frame & FLOW_MASK)
     leg = m[at + Flow.ACK_BEFORE] if frame & BACKWARD else m[at + Flow.BEFORE]
     if leg != NOBODY:
@@ -38,14 +38,14 @@ def inject(m: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
-    """A frame comes to a leg, or is lost where that has no room."""
+    """Add a frame to a leg, or drop it if there is no room."""
     if not legs.enter(m, leg, t, size_of(m, frame), frame):
         lose(m, frame, np.int64(FlowOut.DROPS_LEG), np.int64(NOBODY))
 
 
 @noinline
 def to_queue(m: Any, t: Any, frame: Any) -> None:
-    """A frame comes to the queue of the node that its next hop begins at, or is lost where that is full."""
+    """Add a frame to the queue of the node where its next hop begins, or drop it if that is full."""
     j = m[link_of(m, frame) + Link.FROM]
     if not queues.enqueue(m, j, t, frame):
         drop(m, frame)
@@ -53,7 +53,7 @@ def to_queue(m: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def drop(m: Any, frame: Any) -> None:
-    """A frame is lost in the queue that its next hop begins at."""
+    """Count a frame dropped at the queue where its next hop begins."""
     relay = frame >> FLOW_BITS & HOP_MASK != 0
     cause = np.int64(FlowOut.DROPS_RELAY) if relay else np.int64(FlowOut.DROPS_SOURCE)
     lose(m, frame, cause, m[link_of(m, frame) + Link.FROM])
@@ -61,7 +61,7 @@ def drop(m: Any, frame: Any) -> None:
 
 @noinline
 def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
-    """A frame is lost at a node, or NOBODY; `cause`: column of `FlowOut` that counts it if it is data."""
+    """Count a frame lost at a node, or NOBODY; `cause`: column of `FlowOut` that counts it if it is data."""
     observer.on_lost(m, frame, node, cause)
     at = flow_at(m, frame & FLOW_MASK)
     if is_ack(frame):

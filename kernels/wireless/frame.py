@@ -42,7 +42,7 @@ def is_ack(frame: Any) -> Any:
 
 
 def frame_of(flow: Any, packet: Any, copy: Any) -> Any:
-    """A packet of a flow, the how-manieth copy of it."""
+    """Return the frame of a packet of a flow; `copy` is the number of its transmission."""
     return packet << PACKET_SHIFT | copy << TRANSMISSION_SHIFT | flow
 
 
@@ -52,12 +52,12 @@ def transmission_id(frame: Any) -> Any:
 
 
 def head_of(m: Any, at: Any) -> Any:
-    """The frame at the head of the queue of the node at word `at`."""
+    """Return the frame at the head of the queue of the node at word `at`."""
     return m[ring.first(m, at + Mac.HEAD, 1)]
 
 
 def link_of(m: Any, frame: Any) -> Any:
-    """The word of the link that a frame takes next."""
+    """Return the word of the link that a frame crosses next."""
     flow = flow_at(m, frame & FLOW_MASK)
     hop = frame >> FLOW_BITS & HOP_MASK
     path = m[flow + Flow.BACK_AT] if frame & BACKWARD else m[flow + Flow.FORTH_AT]
@@ -71,7 +71,7 @@ def size_of(m: Any, frame: Any) -> Any:
 
 
 def air_time(m: Any, size: Any, rate: Any) -> Any:
-    """The time on the air of `size` bytes at a rate, preamble included [ns]."""
+    """Return the time on the air of `size` bytes at a rate, preamble included [ns]."""
     at = rate_at(m, rate)
     sixth_bits = m[at + Rate.SIXTH_BITS]
     symbols = (6 * (8 * size + m[at + Rate.EXTRA_BITS]) + sixth_bits - 1) // sixth_bits

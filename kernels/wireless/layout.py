@@ -20,7 +20,7 @@ MOST_NODES = 64
 """A node is a bit of a 64-bit mask."""
 
 MOST_FLOWS = 1 << 10
-"""A frame has so many bits for the number of its flow."""
+"""Maximum number of flows: a frame has bits for this many."""
 
 NOBODY = -1
 """No node, no leg, no link."""
@@ -350,13 +350,14 @@ class WifiRows(NamedTuple):
 
     @property
     def node_columns(self) -> int:
-        """Columns of the outcomes of a node: `NodeOut`, with EDCA also `CategoryOut` of each category."""
+        """Return the columns of the outcomes of a node: `NodeOut`, with EDCA also `CategoryOut` of each
+        category."""
         edca = self.parameters[:, Radio.FUNCTIONS].any()
         return NodeOut.COLUMNS + (CATEGORIES * CategoryOut.COLUMNS if edca else 0)
 
     @property
     def most_flows(self) -> int:
-        """Flows for which `network` has room."""
+        """Return the number of flows for which `network` has room."""
         return int(self.parameters[:, Radio.LINKS_AT].max(initial=0)) // len(Flow)
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:

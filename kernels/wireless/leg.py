@@ -35,7 +35,7 @@ _NORMAL = 1774  # (sum - _MEAN) * _NORMAL >> 16 has standard deviation 1024
 
 @noinline
 def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
-    """A packet of `size` bytes comes to a leg, by its number; returns False if there is no room."""
+    """Add a packet of `size` bytes to a leg, by its number. Return False if there is no room."""
     at = leg_at(m, leg)
     if m[at + LegState.COUNT] >= m[at + Leg.ROOM]:
         return False
@@ -62,7 +62,7 @@ def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
 
 @noinline
 def due(m: Any, leg: Any, t: Any) -> Any:
-    """The leg's next event is now: returns how many packets leave."""
+    """Process the next event of the leg. Return the number of packets that leave."""
     at = leg_at(m, leg)
     if m[at + Leg.READ] == 0:
         return np.int64(1)
@@ -75,7 +75,7 @@ def due(m: Any, leg: Any, t: Any) -> Any:
 
 
 def leave(m: Any, leg: Any, t: Any) -> Any:
-    """The first packet leaves; returns it."""
+    """Remove the first packet and return it."""
     at = leg_at(m, leg)
     entry = ring.first(m, at + LegState.HEAD, _WORDS)
     frame = m[entry + 1]
@@ -89,7 +89,7 @@ def leave(m: Any, leg: Any, t: Any) -> Any:
 
 @noinline
 def read_on(m: Any, leg: Any, t: Any) -> None:
-    """After the packets that were due have left, the application reads on."""
+    """Continue the reading application after the due packets have left."""
     queues.set_early(m, np.int64(0))
     at = leg_at(m, leg)
     if m[at + LegState.UNREAD] > 0 and m[at + LegState.READING] == 0:
@@ -105,7 +105,7 @@ def read_on(m: Any, leg: Any, t: Any) -> None:
 
 
 def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
-    """The server is busy with something else for so long [ns]."""
+    """Keep the server busy with other work for this long [ns]."""
     at = leg_at(m, leg)
     m[at + LegState.FREE] = max(m[at + LegState.FREE], t) + time
     m[at + LegState.READ_END] += time
@@ -113,7 +113,7 @@ def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
 
 
 def _schedule(m: Any, leg: Any, at: Any, t: Any) -> None:
-    """The leg's next event, at `t` or later: a packet is released, or read."""
+    """Schedule the next event of the leg at `t` or later: a packet is released, or read."""
     key = np.int64(NO_EVENT)
     if m[at + LegState.COUNT] > m[at + LegState.UNREAD]:
         release = m[ring.entry(m, at + LegState.HEAD, _WORDS, m[at + LegState.UNREAD])]
@@ -124,7 +124,7 @@ def _schedule(m: Any, leg: Any, at: Any, t: Any) -> None:
 
 
 def _swing(m: Any, leg: Any, at: Any, t: Any, time: Any) -> Any:
-    """By how much longer something takes that begins at time t [ns]."""
+    """Return the additional duration of a service that begins at time t [ns]."""
     return (time * _slowness(m, leg, at, t)) >> 30 if m[at + Leg.SWING] > 0 else np.int64(0)
 
 

@@ -30,14 +30,14 @@ node: Any = slot("node")
 
 @noinline
 def lay(m: Any, network: Any) -> None:
-    """Before the start: looks out for the first outage."""
+    """Schedule the first outage, before the start."""
     m[Word.OUTAGE] = 0
     _look_out(m, network, np.int64(0))
 
 
 @noinline
 def change(m: Any, nodes: Any, network: Any, t: Any) -> Any:
-    """The gateway goes down, or comes back; returns it if it has room again, else NOBODY."""
+    """Start or end an outage of the gateway. Return the gateway if it has room again, else NOBODY."""
     gateway = m[Radio.NODES] - 1
     at = node_at(m, gateway)
     if m[at + Mac.END] != NO_EVENT:

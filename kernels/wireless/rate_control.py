@@ -14,7 +14,7 @@ from netcarlo.kernels.wireless.state import LinkState
 
 @noinline
 def succeeded(m: Any, at: Any) -> None:
-    """A data frame on the link at word `at` was acknowledged."""
+    """Process the acknowledgement of a data frame on the link at word `at`."""
     if m[Radio.RATE_CONTROL] != FIXED:
         m[at + LinkState.TIMER] += 1
         m[at + LinkState.GOOD] += 1
@@ -32,7 +32,7 @@ def succeeded(m: Any, at: Any) -> None:
 
 @noinline
 def failed(m: Any, at: Any) -> None:
-    """A data frame on the link at word `at` was not acknowledged."""
+    """Process the failure of a data frame on the link at word `at`."""
     if m[Radio.RATE_CONTROL] != FIXED:
         m[at + LinkState.TIMER] += 1
         m[at + LinkState.RETRY] += 1
@@ -53,7 +53,7 @@ def failed(m: Any, at: Any) -> None:
 
 
 def _probe_failed(m: Any, at: Any) -> None:
-    """AARF waits longer for the next probe."""
+    """Lengthen the wait of AARF until the next probe."""
     if m[Radio.RATE_CONTROL] == AARF:
         factor = m[Radio.AARF_FACTOR]
         m[at + LinkState.UP] = min(m[at + LinkState.UP] * factor, m[Radio.AARF_MOST])

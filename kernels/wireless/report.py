@@ -32,7 +32,7 @@ observer: Any = slot("observer")
 
 @noinline
 def end_warm_up(m: Any, t: Any) -> None:
-    """The warm-up is over: counting begins."""
+    """End the warm-up: counting begins."""
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         for column in range(FlowOut.COLUMNS):

@@ -250,32 +250,32 @@ FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
 
 
 def node_at(m: Any, node: Any) -> Any:
-    """The word where a node begins."""
+    """Return the word where a node begins."""
     return m[Word.NODES] + node * NODE_WORDS
 
 
 def link_at(m: Any, link: Any) -> Any:
-    """The word where a link begins."""
+    """Return the word where a link begins."""
     return m[Word.LINKS] + link * LINK_WORDS
 
 
 def link_number(m: Any, at: Any) -> Any:
-    """The link that begins at a word."""
+    """Return the number of the link that begins at a word."""
     return (at - m[Word.LINKS]) // LINK_WORDS
 
 
 def rate_at(m: Any, rate: Any) -> Any:
-    """The word where a rate begins."""
+    """Return the word where a rate begins."""
     return m[Word.RATES] + rate * RATE_WORDS
 
 
 def leg_at(m: Any, leg: Any) -> Any:
-    """The word where a leg begins."""
+    """Return the word where a leg begins."""
     return m[Word.LEGS] + leg * LEG_WORDS
 
 
 def flow_at(m: Any, flow: Any) -> Any:
-    """The word where a flow begins."""
+    """Return the word where a flow begins."""
     return m[Word.FLOWS] + flow * FLOW_WORDS
 
 

@@ -153,7 +153,7 @@ def on_route_break(row: Row, t: Any) -> Any:
 
 @noinline
 def on_silence(row: Row, t: Any, again: Any, rtt: Any) -> Any:
-    """Deliver nothing from `t` until `again` while the timer runs; return when the sender continues [ns]."""
+    """Deliver nothing from `t` until `again` while the timer runs. Return when the sender continues [ns]."""
     m, s, g = row.p, row.s, row.g
     if RESPONSE == LossResponse.ELFN:
         m[COUNTS + ManetOut.PROBES] += 1 + (again - t) // PROBE_INTERVAL

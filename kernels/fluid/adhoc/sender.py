@@ -54,7 +54,7 @@ def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
 
 @noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
-    """Simulate a round of the flow from `t` on; until when [ns]."""
+    """Simulate a round of the flow from `t` on. Return its end [ns]."""
     row = Row(m, s, g, times, places, losses)
     route.move_nodes(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:

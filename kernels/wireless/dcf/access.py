@@ -53,7 +53,7 @@ def _countdown(m: Any, at: Any) -> Any:
 
 
 def freeze(m: Any, at: Any, t: Any) -> None:
-    """The channel becomes busy: the slots that have passed are counted."""
+    """Count the slots that have passed, because the channel becomes busy."""
     slots = m[at + Mac.SLOTS]
     if slots > 0:
         begin = _countdown(m, at)
@@ -78,7 +78,8 @@ def back_off(m: Any, j: Any, at: Any, t: Any) -> None:
 
 
 def contend(m: Any, j: Any, at: Any, t: Any) -> None:
-    """A frame has come to the empty queue of an idle node: it backs off only if the channel is busy."""
+    """Begin to contend for a frame that entered the empty queue of an idle node; back off only if the
+    channel is busy."""
     sensing = m[Word.ON_AIR] & m[at + Node.SENSE] != 0 or m[at + Mac.END] != NO_EVENT
     if not sensing:
         freeze(m, at, t)

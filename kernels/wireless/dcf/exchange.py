@@ -46,7 +46,7 @@ from netcarlo.kernels.wireless.state import (
 
 
 def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """Node j (at word `at`) has received all of a frame of node i (at `sender`), good or not.
+    """Process a frame of node i (at `sender`) that node j (at word `at`) has received in full, good or not.
 
     Returns FRESH for data that arrive for the first time, CONCLUDED for the ACK of node j's own data, or
     NOTHING.
@@ -78,7 +78,7 @@ def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -
 
 @noinline
 def _receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """The node at word `at` has heard all of a data frame of node i for it; returns whether it is good."""
+    """Process a data frame of node i for the node at word `at`. Return whether it is good."""
     counts = at + NODE_COUNTS
     link = link_of(m, head_of(m, sender))
     if m[at + Mac.CORRUPT] != 0 and not _endure(m, losses, at, link):
@@ -109,7 +109,7 @@ def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
 
 @noinline
 def _receive_control(m: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """A good RTS, CTS or ACK for the node at word `at`; returns whether it ends an exchange."""
+    """Process a good RTS, CTS or ACK for the node at word `at`. Return whether it ends an exchange."""
     kind = m[sender + Mac.FRAME]
     if kind == Frame.RTS:
         if m[at + Mac.NAV] <= t:
@@ -126,7 +126,7 @@ def _receive_control(m: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
 
 
 def _answer(m: Any, at: Any, i: Any, sender: Any, t: Any, kind: Any) -> None:
-    """The node at word `at` will answer node i with an ACK or a CTS, unless it is about to send already."""
+    """Schedule the ACK or CTS of the node at word `at` to node i, unless it is about to send already."""
     if m[at + Mac.START] == NO_EVENT:
         m[at + Mac.START] = t + m[Radio.SIFS]
         m[at + Mac.NEXT] = kind
@@ -137,7 +137,7 @@ def _answer(m: Any, at: Any, i: Any, sender: Any, t: Any, kind: Any) -> None:
 
 @noinline
 def _succeed(m: Any, at: Any, t: Any) -> None:
-    """The head of the queue was acknowledged."""
+    """Remove the acknowledged head of the queue."""
     rate_control.succeeded(m, link_of(m, head_of(m, at)))
     m[at + NODE_COUNTS + NodeOut.SUCCEEDED] += 1
     m[at + Mac.WAITING] = Wait.SUCCEEDED
@@ -147,7 +147,7 @@ def _succeed(m: Any, at: Any, t: Any) -> None:
 
 
 def leave(m: Any, at: Any, t: Any) -> None:
-    """The head leaves the queue of the node at word `at`."""
+    """Remove the head of the queue of the node at word `at`."""
     counts = at + NODE_COUNTS
     m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (t - m[at + Mac.COUNTED_AT])
     m[at + Mac.COUNTED_AT] = t
@@ -161,7 +161,7 @@ def leave(m: Any, at: Any, t: Any) -> None:
 
 @noinline
 def conclude(m: Any, j: Any, t: Any) -> None:
-    """Node j, whose queue a frame has left, goes on with its burst or backs off."""
+    """Continue the burst of node j, or back off: a frame has left its queue."""
     at = node_at(m, j)
     most = m[Radio.GATEWAY_BURST] if j == m[Radio.NODES] - 1 else m[Radio.BURST]
     if m[at + Mac.WAITING] == Wait.SUCCEEDED:
@@ -202,7 +202,7 @@ def time_out(m: Any, j: Any, t: Any) -> Any:
 
 
 def _fail(m: Any, j: Any, at: Any, t: Any) -> Any:
-    """No answer came: node j tries again, or gives the frame up.  Returns what `time_out` does."""
+    """Retry the frame of node j, which got no answer, or give it up. Return the result of `time_out`."""
     counts = at + NODE_COUNTS
     awaited = m[at + Mac.WAITING]
     m[at + Mac.TIMEOUT] = NO_EVENT

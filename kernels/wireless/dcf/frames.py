@@ -39,7 +39,8 @@ def send(m: Any, at: Any, t: Any) -> None:
 
 
 def _send_data(m: Any, at: Any, kind: Any) -> Any:
-    """The head of the queue as a frame of this kind, DATA, or what comes before it, where that is NOBODY.
+    """Send the head of the queue as a frame of this kind: DATA, or the frame that precedes it, where that is
+    NOBODY.
 
     Returns what is sent: kind, rate and time on the air [ns].
     """
@@ -75,7 +76,7 @@ def _send_data(m: Any, at: Any, kind: Any) -> Any:
 
 
 def wait(m: Any, sender: Any, t: Any) -> None:
-    """The node at word `sender` has sent a frame: it waits for the answer, or goes on after a CTS to self."""
+    """Wait for the answer to the frame of the node at word `sender`, or continue after a CTS to self."""
     kind = m[sender + Mac.FRAME]
     if kind in (Frame.DATA, Frame.RTS):
         own = rate_at(m, m[sender + Mac.RATE])

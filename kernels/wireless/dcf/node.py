@@ -41,7 +41,7 @@ def on_event(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
 
 
 def lose_all(m: Any, at: Any, t: Any) -> None:
-    """Lose all packets of the node at word `at`, which goes down."""
+    """Lose all packets of the node at word `at`, which fails."""
     while m[at + Mac.COUNT] > 0:
         frame, received = head_of(m, at), m[at + Mac.HEAD_RECEIVED]
         exchange.leave(m, at, t)

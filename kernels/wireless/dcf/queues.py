@@ -34,7 +34,7 @@ def set_up(m: Any, network: Any, free: Any) -> Any:
 
 @noinline
 def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
-    """A frame comes to the queue of node j; returns False if that is full."""
+    """Enqueue a frame at node j. Return False if the queue is full."""
     at = node_at(m, j)
     counts = at + NODE_COUNTS
     waiting = m[at + Mac.COUNT]

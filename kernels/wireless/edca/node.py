@@ -103,7 +103,7 @@ def _refill(m: Any, f: Any, constants: Any, t: Any) -> None:
 
 @noinline
 def lose_all(m: Any, at: Any, t: Any) -> None:
-    """Lose all packets of the node at word `at`, which goes down.
+    """Lose all packets of the node at word `at`, which fails.
 
     It returns with new agreements: what its receivers hold back is lost, too. What it holds back itself
     stays.
@@ -128,7 +128,7 @@ def lose_all(m: Any, at: Any, t: Any) -> None:
 
 
 def accept_again(m: Any, network: Any, at: Any) -> None:
-    """Restore the queue limits of the node at word `at`, which comes back."""
+    """Restore the queue limits of the node at word `at`, which is up again."""
     for k in range(m[at + Node.FIRST_FUNCTION], m[at + Node.FIRST_FUNCTION] + m[at + Node.FUNCTIONS]):
         row = m[Radio.FUNCTIONS_AT] + k * _FUNCTION
         m[function_at(m, k) + Function.QUEUE] = network[row + Function.QUEUE]
