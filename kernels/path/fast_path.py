@@ -1,9 +1,9 @@
 """Fast path of a transfer in steady state: ACKs of new data, and the packets that they release.
 
-Between losses, timers, samples and outages a sender repeats the same steps. They are executed here with all
-changing state in registers: that of the association and of the first hop of each direction. Other hops are
-simulated as usual. A step is checked before it changes anything; the engine processes whatever does not
-qualify.
+Between losses, timers and outages a sender repeats the same steps. They are executed here with all
+changing state in registers: that of the association and of the first hop of each direction. Further hops on
+which packets never wait are one addition (`sections`), others are simulated as usual. A step is checked before
+it changes anything; the engine processes whatever does not qualify.
 """
 
 from typing import Any, NamedTuple
@@ -15,8 +15,9 @@ from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.path import hops
+from netcarlo.kernels.path import engine, hops
 from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD, MAIN, QUEUE_FULL, HopWord
+from netcarlo.kernels.path.sections import no_sections, sections_of, store_passed
 from netcarlo.kernels.path.state import ENTRY, Path
 from netcarlo.kernels.tcp.acks import ACKS_ARE_IMPLICIT, cumulative_ack, store_in_order_ack
 from netcarlo.kernels.tcp.sender import advance
@@ -99,6 +100,20 @@ def enqueue(m: Any, hop: Any, state: Any, t: Any) -> Any:
     return HopState(free, place, state.gap - 1)
 
 
+def with_section(hop: Any, sections: Any) -> Any:
+    """Return the constants of the first hop and the section behind it together."""
+    delay, quiet = hop.delay + sections.first_delay, min(hop.quiet, sections.quiet)
+    return HopConstants(hop.at, hop.time, delay, hop.limit, hop.ring, quiet)
+
+
+def forward_between(
+    p: Any, outages: Any, losses: Any, m: Any, direction: Any, sections: Any, t: Any, size: Any
+) -> Any:
+    """Forward a packet over the hops between the sections from time t [ns] on; return its fate and the time."""
+    first, count = sections.first_end, sections.last_begin - sections.first_end
+    return hops.forward(p, outages, losses, m, MAIN, direction, first, count, t, size)
+
+
 def forward_rest(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, size: Any) -> Any:
     """Forward a packet over the hops after the first one at time t [ns]; return its fate and the time."""
     count = hops.hop_count(m, MAIN, direction) - 1
@@ -141,7 +156,9 @@ def run(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
     now: Any, next_sample: Any, simple: Any,
 ) -> Any:  # fmt: skip
-    """Run the fast path from a steady state (`is_steady`) until before `next_sample` [ns].
+    """Run the fast path from a steady state (`is_steady`); the next sample is due at `next_sample` [ns].
+
+    Samples end it on simple paths only, where packets in a row are many: taking them here costs registers.
 
     `simple` is the result of `is_simple` as a constant, so that compilers omit unused code.
 
@@ -158,6 +175,11 @@ def run(
     size, ack_size = p[RowP.DATA] + p[RowP.HEADER] * kind.first_of(p), p[ReliableP.ACK]
     forward, backward = constants_of(m, FORWARD, size), constants_of(m, BACKWARD, ack_size)
     forward_hop, backward_hop = state_of(m, forward.at), state_of(m, backward.at)
+    ack_gap, passed, data, acks = backward_hop.gap, now, no_sections(), no_sections()
+    if not single:
+        data = sections_of(m, FORWARD, np.int64(0), now, size)
+        acks = sections_of(m, BACKWARD, data.spacing, data.earliest, ack_size)
+        forward, backward = with_section(forward, data), with_section(backward, acks)
     row = row_of(p, s, g, constants)
     first, acked, cwnd, ssthresh = s[Tcp.SND_NXT], s[Tcp.HIGHEST_ACK], g[0], s[Tcp.SSTHRESH]
     deadline, timed, rto, rtt = s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ], s[Tcp.RTO], s[Tcp.RTT]
@@ -165,22 +187,29 @@ def run(
     limit, snd_nxt, t, in_transit, missing = s[Tcp.SEND_LIMIT], first, now, np.int64(NONE), np.int64(0)
     # Packets below `bound` meet no random loss on the first hops, have room, and are not the last one.
     bound = min(min(forward_hop.gap, backward_hop.gap), mask - (tail - head))
+    if not single:
+        bound = min(bound, min(data.gap, acks.gap))
     if not ACKS_ARE_IMPLICIT:
         bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
     bound = min(first + bound, s[Tcp.LAST_PACKET])
     allowed = min(limit, s[Tcp.LAST_WRITTEN])
     if first <= allowed and acked == first - 1:  # nothing is in flight
         deadline = now + rto
+    latest = next_sample - 1 if simple else end  # time of the latest ACK
     series, steady = observer.begin_series(m), True
     while steady:
         if snd_nxt > allowed:
             at = ring + ENTRY * (head & mask)
             arrival, ack_id = m[at], m[at + 1]
             ack = cumulative_ack(p, s, ack_id)
-            steady = head < tail and arrival <= deadline and arrival < next_sample and acked < ack
+            steady = head < tail and arrival <= deadline and arrival <= latest and acked < ack
             if delayed:
                 steady = steady and arrival <= s[Tcp.DELACK_EXPIRY]
             if steady:
+                if not simple and next_sample <= arrival:
+                    g[0] = cwnd
+                    engine.sample(p, m, s, g, arrival)
+                    next_sample = min(m[Path.NEXT_SAMPLE], end + 1)
                 now = arrival
                 head += 1
                 if not ACKS_ARE_IMPLICIT:
@@ -216,7 +245,11 @@ def run(
                 forward_hop = enqueue(m, forward, forward_hop, now)
                 fate, t = np.int64(ARRIVED), forward_hop.free + forward.delay
                 if not single:
-                    fate, t = forward_rest(p, outages, losses, m, FORWARD, t, size)
+                    if data.first_end < data.last_begin:
+                        fate, t = forward_between(p, outages, losses, m, FORWARD, data, t, size)
+                    if fate == ARRIVED:
+                        passed = t
+                        t += data.last_delay
                 steady = fate == ARRIVED and t <= horizon and can_enqueue(m, backward, backward_hop, t)
                 if delayed:
                     steady = steady and t <= s[Tcp.DELACK_EXPIRY]
@@ -243,8 +276,8 @@ def run(
                         store_in_order_ack(p, s, ack_id, packet)
                     backward_hop = enqueue(m, backward, backward_hop, t)
                     t = backward_hop.free + backward.delay
-                    if not single:
-                        fate, t = forward_rest(p, outages, losses, m, BACKWARD, t, ack_size)
+                    if not single and acks.first_end < acks.last_begin:
+                        fate, t = forward_between(p, outages, losses, m, BACKWARD, acks, t, ack_size)
                     if fate == ARRIVED:
                         at = ring + ENTRY * (tail & mask)
                         m[at] = t
@@ -257,6 +290,14 @@ def run(
         association.note_first_sent(p, s, snd_nxt - 1, now)
     store(m, forward.at, forward_hop)
     store(m, backward.at, backward_hop)
+    if not single:
+        sent, acknowledged = snd_nxt - first, ack_gap - backward_hop.gap
+        t_data = forward_hop.free + forward.delay - data.first_delay
+        store_passed(m, FORWARD, np.int64(1), data.first_end, sent, t_data, size)
+        arrived = sent - missing if in_transit == NONE else sent
+        store_passed(m, FORWARD, data.last_begin, hops.hop_count(m, MAIN, FORWARD), arrived, passed, size)
+        t_ack = backward_hop.free + backward.delay - acks.first_delay
+        store_passed(m, BACKWARD, np.int64(1), acks.first_end, acknowledged, t_ack, ack_size)
     m[Path.LAST_RX] = last_rx
     g[0] = cwnd
     s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], s[Tcp.SND_MAX] = acked, snd_nxt, snd_nxt - 1
