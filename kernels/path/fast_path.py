@@ -1,9 +1,9 @@
 """Fast path of a transfer in steady state: ACKs of new data, and the packets that they release.
 
 Between losses, timers and outages a sender repeats the same steps. They are executed here with all
-changing state in registers: that of the association and of the first hop of each direction. Further hops on
-which packets never wait are one addition (`sections`), others are simulated as usual. A step is checked before
-it changes anything; the engine processes whatever does not qualify.
+changing state in registers: that of the association and of the first hop of each direction. Further hops
+on which packets never wait are one addition (`sections`), others are simulated as usual. A step is checked
+before it changes anything; the engine processes whatever does not qualify.
 """
 
 from typing import Any, NamedTuple
@@ -109,7 +109,7 @@ def with_section(hop: Any, sections: Any) -> Any:
 def forward_between(
     p: Any, outages: Any, losses: Any, m: Any, direction: Any, sections: Any, t: Any, size: Any
 ) -> Any:
-    """Forward a packet over the hops between the sections from time t [ns] on; return its fate and the time."""
+    """Forward a packet over the hops between the sections at time t [ns]; return its fate and the time."""
     first, count = sections.first_end, sections.last_begin - sections.first_end
     return hops.forward(p, outages, losses, m, MAIN, direction, first, count, t, size)
 
@@ -126,6 +126,13 @@ def measure(p: Any, s: Any, now: Any) -> None:
     measure_rtt(p, s, now)
 
 
+@noinline
+def receive_out_of_order(p: Any, s: Any, t: Any, packet: Any) -> Any:
+    """Process the arrival of a packet behind a missing one at time t [ns]; return the id of its ACK."""
+    ack_id, _ = association.on_data(p, s, t, packet, False)
+    return ack_id
+
+
 def is_worthwhile(m: Any) -> Any:
     """Return True if the first hop has no cross traffic or tick, which would end the fast path often."""
     at = hops.hop_at(MAIN, FORWARD, np.int64(0))
@@ -138,18 +145,24 @@ def is_simple(p: Any, m: Any) -> Any:
 
 
 def is_steady(p: Any, s: Any) -> Any:
-    """Return True if all packets sent have arrived in order, outside of recovery, pause and handshake."""
+    """Return True if the sender has noticed no loss, outside of recovery, pause and handshake.
+
+    The receiver may miss packets if its SACK blocks do not lengthen ACKs.
+    """
     top = s[Tcp.SND_NXT]
     normal = (
         variant.is_normal(s)
         and s[Tcp.DUPACKS] == 0
         and s[Tcp.FORCED] == NONE
         and s[Tcp.RECOVERY_MAY_SEND] == 0
+        and s[Tcp.INFLATION] == 0
     )
-    in_order = s[Tcp.RCV_NXT] == top and s[Tcp.SND_MAX] == top - 1 and s[Tcp.RCV_HIGHEST] == top - 1
+    newest = s[Tcp.SND_MAX] == top - 1
+    in_order = s[Tcp.RCV_NXT] == top and s[Tcp.RCV_HIGHEST] == top - 1
+    of_equal_size = ACKS_ARE_IMPLICIT or p[ReliableP.SACK_BLOCK] == 0
     in_pause = PAUSES and s[Tcp.PROBING] != 0
     in_progress = s[Tcp.HIGHEST_ACK] > 0 and top < s[Tcp.LAST_PACKET]
-    return in_order and normal and in_progress and not in_pause and s[Tcp.INFLATION] == 0
+    return newest and (in_order or of_equal_size) and normal and in_progress and not in_pause
 
 
 def run(
@@ -193,6 +206,7 @@ def run(
         bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
     bound = min(first + bound, s[Tcp.LAST_PACKET])
     allowed = min(limit, s[Tcp.LAST_WRITTEN])
+    has_hole = s[Tcp.RCV_NXT] < first
     if first <= allowed and acked == first - 1:  # nothing is in flight
         deadline = now + rto
     latest = next_sample - 1 if simple else end  # time of the latest ACK
@@ -261,19 +275,23 @@ def run(
                         in_transit = packet
                     elif t <= end:
                         out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
-                elif delayed and s[Tcp.DELACK_EXPIRY] == FOREVER:
+                elif delayed and not has_hole and s[Tcp.DELACK_EXPIRY] == FOREVER:
                     last_rx = t
                     s[Tcp.DELACK_EXPIRY] = t + p[ReliableP.ACK_DELAY]
                     s[Tcp.DELAYED_PACKET] = packet
                 else:
-                    last_rx = t
-                    if delayed:
-                        s[Tcp.DELACK_EXPIRY] = FOREVER
-                    ack_id = packet + 1
-                    if not ACKS_ARE_IMPLICIT:
-                        ack_id = next_ack
-                        next_ack += 1
-                        store_in_order_ack(p, s, ack_id, packet)
+                    last_rx, ack_id = t, packet + 1
+                    if has_hole:
+                        s[Tcp.NEXT_ACK] = next_ack
+                        ack_id = receive_out_of_order(p, s, t, packet)
+                        next_ack = s[Tcp.NEXT_ACK]
+                    else:
+                        if delayed:
+                            s[Tcp.DELACK_EXPIRY] = FOREVER
+                        if not ACKS_ARE_IMPLICIT:
+                            ack_id = next_ack
+                            next_ack += 1
+                            store_in_order_ack(p, s, ack_id, packet)
                     backward_hop = enqueue(m, backward, backward_hop, t)
                     t = backward_hop.free + backward.delay
                     if not single and acks.first_end < acks.last_begin:
@@ -304,5 +322,7 @@ def run(
     s[Tcp.SEND_LIMIT], s[Tcp.SSTHRESH] = limit, ssthresh
     s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ] = deadline, timed
     s[Tcp.SENT] += snd_nxt - first
-    s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST], s[Tcp.NEXT_ACK] = snd_nxt - missing, snd_nxt - missing - 1, next_ack
+    s[Tcp.NEXT_ACK] = next_ack
+    if not has_hole:
+        s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST] = snd_nxt - missing, snd_nxt - missing - 1
     return now, head, tail, in_transit, t

@@ -1,8 +1,8 @@
 """Sections of a path: consecutive hops on which packets of equal size never wait.
 
-A FIFO hop delays no packet if packets arrive at intervals of at least its transmission time, as they do behind a
-slower hop. On the fast path such hops are one addition: their state is stored when it ends. The first hop of a
-direction and the hops between both sections are simulated one by one.
+A FIFO hop delays no packet if packets arrive at intervals of at least its transmission time, as they do
+behind a slower hop. On the fast path such hops are one addition: their state is stored when it ends. The
+first hop of a direction and the hops between both sections are simulated one by one.
 """
 
 from typing import Any, NamedTuple
@@ -47,8 +47,8 @@ def no_sections() -> Any:
 def sections_of(m: Any, direction: Any, spacing: Any, earliest: Any, size: Any) -> Any:
     """Return the sections of a direction for packets of `size` bytes.
 
-    Packets arrive at the first hop at intervals of at least `spacing` [ns], the next one not before `earliest` [ns].
-    The last section is empty for ACKs, and contains no hop with outages.
+    Packets arrive at the first hop at intervals of at least `spacing` [ns], the next one not before
+    `earliest` [ns]. The last section is empty for ACKs, and contains no hop with outages.
     """
     count = hops.hop_count(m, MAIN, direction)
     first_end, first_delay, last_begin, last_delay = np.int64(1), np.int64(0), np.int64(1), np.int64(0)
@@ -82,10 +82,10 @@ def sections_of(m: Any, direction: Any, spacing: Any, earliest: Any, size: Any) 
 
 @noinline
 def store_passed(m: Any, direction: Any, begin: Any, end: Any, packets: Any, t: Any, size: Any) -> None:
-    """Store the state of the hops from `begin` to before `end` behind a number of `packets` without waiting.
+    """Store the state of the hops from `begin` to before `end` after `packets` that did not wait.
 
-    The last packet arrived at hop `begin` at time t [ns]. Of the ring of departure times only the last one can
-    matter for packets that follow.
+    The last packet arrived at hop `begin` at time t [ns]. Of the departure times in the ring of a hop only
+    the last one can matter for packets that follow.
     """
     if packets > 0:
         for hop in range(begin, end):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.layout import Hop, Out, Rows
+from netcarlo.kernels.base.layout import FOREVER, Hop, Out, Rows
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.linux.state import Tcp as Linux
 from netcarlo.kernels.path import fast_path, linux_fast_path
@@ -139,3 +139,61 @@ def test_a_sample_does_not_end_a_stretch_of_todays_linux(monkeypatch: pytest.Mon
     rows = as_linux(lossy_hop.rows(1, window=32, loss=0.0001, duration_s=6.0), seed=1)
     out = run("tcp_linux_reno", rows, monkeypatch=monkeypatch)
     assert 0 < BEGUN[0] < out[:, Out.SAMPLES].sum() / 2
+
+
+HOPS = 6
+MS = 1_000_000
+store_passed = fast_path.store_passed
+PASSED = [0, 0]
+"""Hops of sections passed by packets, in each direction."""
+
+
+def counted_passed(m: Any, direction: Any, begin: Any, end: Any, packets: Any, t: Any, size: Any) -> None:
+    """Run `sections.store_passed` and count what passes."""
+    PASSED[direction] += (end - begin) * packets
+    store_passed(m, direction, begin, end, packets, t, size)
+
+
+def random_hops(count: int, *, seed: int) -> Rows:
+    """Return paths of six hops with random rates, queues from one packet on, and many simultaneous events.
+
+    Some hops have loss, outages, cross traffic or clocked release; some hosts delay ACKs.
+    """
+    rng = np.random.default_rng(seed)
+    rows = lossy_hop.rows(count, window=40, loss=0.01, duration_s=3.0, count=HOPS)
+    shape = count, HOPS
+    factor = rng.choice([0, 1, 1, 1, 2, 3, 5], shape)
+    hops = rows.hops[:, 0]
+    hops[..., Hop.BYTE_TIME] *= factor
+    hops[..., Hop.R_BYTE_TIME] *= np.where(rng.random(shape) < 0.8, factor, rng.choice([0, 1, 30], shape))
+    hops[..., Hop.DELAY] = rng.choice([0, 1, 5, 20], shape) * MS
+    hops[..., Hop.R_DELAY] = rng.choice([0, 1, 5, 20], shape) * MS
+    hops[..., Hop.QUEUE] = rng.choice([0, 1, 2, 3, 10, 30, 50], shape)
+    hops[..., Hop.R_QUEUE] = rng.choice([0, 0, 0, 1, 2, 20], shape)
+    hops[..., Hop.LOSS] = rng.random(shape) < 0.3
+    hops[..., Hop.R_LOSS] = rng.random(shape) < 0.2
+    hops[..., Hop.TICK] = np.where(rng.random(shape) < 0.1, 10 * MS, 0)
+    cross = rng.random(shape) < 0.1
+    hops[..., Hop.CROSS_EVERY] = np.where(cross, 37 * MS, 0)
+    hops[..., Hop.CROSS_SIZE] = 500
+    down = rng.integers(0, 3_000, shape) * MS
+    fails = rng.random(shape) < 0.1
+    rows.outages[:, 0, :, 0, 0] = np.where(fails, down, FOREVER)
+    rows.outages[:, 0, :, 0, 1] = np.where(fails, down + 100 * MS, FOREVER)
+    rows.parameters[:, ReliableP.ACK_EVERY] = rng.choice([1, 1, 1, 2], count)
+    rows.parameters[:, ReliableP.SACK_BLOCK] = rng.choice([0, 8], count)
+    return rows
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["tcp_newreno", "tcp_sack_cubic"])
+def test_sections_change_no_outcome(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    PASSED[:] = [0, 0]
+    monkeypatch.setattr(fast_path, "store_passed", counted_passed)
+    rows = random_hops(80, seed=sum(name.encode()))
+    out = run(name, rows, monkeypatch=monkeypatch)
+    forward, backward = PASSED
+    sent = out[:, Out.SENT].sum()
+    assert forward > 0.3 * sent and backward > 0.5 * sent, "most packets pass no section"
+    assert out[:, Out.DROPS_QUEUE].sum() > 0 and out[:, Out.RETRANSMITTED].sum() > 100
+    np.testing.assert_array_equal(out, run(name, rows, monkeypatch=monkeypatch, stretches=False))
