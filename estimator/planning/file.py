@@ -340,17 +340,28 @@ class Plan:
         """Error probability of the verdict "holds" at each value; see `ledger`."""
         return (1 - self.confidence) / len(self.values) / (1 if self.beside is None else self.beside.of)
 
-    def _check_replications(self) -> None:
-        if self.of_year:
-            self._check_states()
-            return
-        least = max(evidence.needed(r.probability, self.level) for r in self.requirements)
-        if self.max_replications < least:
-            raise self._too_few(least)
+    @cached_property
+    def states(self) -> States | None:
+        """States of the year at the first value; None for a plan that is not about the year."""
+        return States.of(self.scenario(self.values[0])) if self.of_year else None
 
-    def _check_states(self) -> None:
+    @cached_property
+    def least_replications(self) -> int:
+        """Replications that a value needs if the requirements hold in all of them. If a year needs more than
+        the maximum, it is the maximum."""
+        if self.states is None:
+            return max(evidence.needed(r.probability, self.level) for r in self.requirements)
+        asked = max(r.probability for r in self.requirements)
+        return self.states.needed(asked, self.level, self.max_replications) or self.max_replications
+
+    def _check_replications(self) -> None:
+        if self.states is not None:
+            self._check_states(self.states)
+        elif self.max_replications < self.least_replications:
+            raise self._too_few(self.least_replications)
+
+    def _check_states(self, states: States) -> None:
         """Check that the requirements can be decided from the simulated states of the year."""
-        states = States.of(self.scenario(self.values[0]))
         asked, known = max(r.probability for r in self.requirements), float(states.shares.sum())
         if known <= asked:
             most = 100 * math.floor(1e6 * known) / 1e6
@@ -377,7 +388,7 @@ class Plan:
         found = copy.copy(self)
         found.spec = PlanSpec.check({**self.spec.model_dump(exclude_none=True), "requirements": data})
         found.requirements = found._required(found.spec)
-        for name in ("outcomes", "left_out", "kept"):
+        for name in ("outcomes", "left_out", "kept", "least_replications"):
             found.__dict__.pop(name, None)
         found._check_replications()
         return found

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.estimation.verdicts import FIRST
+from netcarlo.estimation.verdicts import FIRST, GROWTH
 from netcarlo.planning import thresholds
 from netcarlo.planning.file import Asked, Plan, as_plan
 from netcarlo.planning.ledger import Ledger, Point
@@ -430,13 +430,19 @@ def _progress_callback(progress: Progress | None) -> Callable[[State], object] |
 
 
 def _remaining(asked: Plan, bracket: Bracket, done: Mapping[int, int]) -> int:
-    """Return the approximate number of remaining replications of a search; `done` has those by value."""
+    """Return the approximate number of remaining replications of a search; `done` has those by value.
+
+    A value that holds needs `least_replications`, so few replications of others do not make it cheaper. As
+    batches grow by half, it may have half as many again.
+    """
     looked = list(done.values()) or [FIRST_CAP]
+    states = 1 if asked.states is None else len(asked.states.shares)
     values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(done))
     curve = len([i for i in _spread(len(asked.values)) if i not in done])
     resources = 3 * len(asked.resources) * min(thresholds.REPLICATIONS, asked.max_replications)
-    mean = max(int(np.mean(looked)), FIRST_CAP)
-    return values * mean + curve * FIRST + resources
+    holding = min(int(GROWTH * asked.least_replications), asked.max_replications)
+    mean = max(int(np.mean(looked)), FIRST_CAP, holding)
+    return values * mean + curve * FIRST * states + resources
 
 
 def _spread(n: int) -> list[int]:

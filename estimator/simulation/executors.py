@@ -259,12 +259,27 @@ def _connected(scheduler: Any, target: str) -> Iterator[Workers]:
         raise InputError(f"scheduler = '{address}' cannot be reached ({reason}); {remedy}") from None
     with client:
         try:
-            client.wait_for_workers(1, timeout=CONNECT_S)
+            _wait_for_worker(client, scheduler)
         except TimeoutError:
             raise InputError(f"scheduler = '{address}' has no workers; {remedy}") from None
         threads = client.nthreads()
         name = f"{sum(threads.values())} threads of {len(threads)} workers at {address}"
         yield replace(_workers_of(client, name, target), local=False)
+
+
+def _wait_for_worker(client: Any, scheduler: Any) -> None:
+    """Wait for the first worker. Raises TimeoutError, but not for a cluster that has requested workers: its
+    jobs may wait in a queue."""
+    # An adaptive cluster requests its first worker when it has a task.
+    _task = None if isinstance(scheduler, str) else client.submit(int, pure=False)
+    while True:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_S)
+        except TimeoutError:
+            if not getattr(scheduler, "plan", None):
+                raise
+        else:
+            return
 
 
 def _workers_of(client: Any, name: str, target: str) -> Workers:

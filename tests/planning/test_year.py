@@ -9,7 +9,7 @@ from netcarlo.errors import InputError
 from netcarlo.numerics.arrays import Floats
 from netcarlo.planning import make_plan, plan
 from netcarlo.planning import run as runs
-from netcarlo.planning.search import FAILS, HOLDS
+from netcarlo.planning.search import FAILS, HOLDS, Bracket
 from netcarlo.planning.states import States
 from netcarlo.planning.year import YearLedger
 from netcarlo.reports.plan import wording
@@ -139,3 +139,24 @@ def test_a_probability_above_the_share_of_the_simulated_states_is_refused() -> N
     asked = {"it": {"goal": "loss_ratio <= 1 %", "probability": "99.995 %"}}
     with pytest.raises(InputError, match=r"several outages at once take 0.01 %.*at most 99.9899 %"):
         make_plan(data(cables=2, requirements=asked))
+
+
+def test_the_forecast_is_that_of_a_year(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares near 1 and several states need more replications than a plan about random moments.
+
+    The limit is between two values; one that just has the required share takes the maximum.
+    """
+    easier = {"it": {"goal": "loss_ratio <= 1 %", "probability": 0.996}}
+    found = answered(monkeypatch, requirements=easier)
+    used = sum(point.replications for point in found.curve)
+    asked = found.plan
+    assert asked.least_replications == States.of(asked.base).needed(0.996, asked.level)
+    assert used / 2 <= runs._remaining(asked, Bracket(-1, len(asked.values)), {}) <= 2 * used
+
+
+def test_a_forecast_does_not_fall_by_a_value_that_fails_soon() -> None:
+    asked = make_plan(data())
+    left = runs._remaining(asked, Bracket(-1, len(asked.values)), {4: 64})
+    assert left > runs._remaining(asked, Bracket(-1, 1), {4: 64}) >= asked.least_replications
+    easier = asked.with_requirements({"it.probability": 0.98})
+    assert easier.least_replications < asked.least_replications

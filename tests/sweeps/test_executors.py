@@ -321,6 +321,21 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch):
         pass
 
 
+@pytest.mark.full
+def test_the_first_worker_of_an_adaptive_cluster_is_awaited(monkeypatch):
+    """Such a cluster starts a worker when it has a task, and a job may wait in a queue."""
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr(executors, "CONNECT_S", 0.1)  # less than the interval at which it adapts
+    options = {"processes": False, "protocol": "tcp://", "dashboard_address": None, "silence_logs": 50}
+    with LocalCluster(n_workers=0, threads_per_worker=1, **options) as cluster:
+        cluster.adapt(minimum=0, maximum=1, interval="50 ms")
+        monkeypatch.setattr(executors, "_client", lambda place: Client(place, set_as_default=False))
+        with open_workers(scheduler=cluster) as found:
+            assert found.slots() == 1
+            assert found.executor.submit(len, "ab").result(60) == 2
+
+
 def test_dask_cuda_gives_a_worker_per_device(monkeypatch):
     asked = {}
 
