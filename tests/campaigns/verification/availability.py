@@ -12,8 +12,9 @@ the truth is known: without a loss is a run without an outage.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -111,9 +112,13 @@ CASES = (
 )
 
 
-def brute_force(case: Case, windows: int) -> tuple[float, float]:
-    """Return the share of the windows of a year in which the goal is met, and its standard error."""
-    held = goals.parse(case.goal).held(simulate(case.history(), replications=windows).frame)
+def brute_force(
+    case: Case, windows: int, values: Mapping[str, str] = MappingProxyType({})
+) -> tuple[float, float]:
+    """Return the share of the windows of a year in which the goal is met, and its standard error; `values`
+    are those of fields of the scenario."""
+    scenario = Scenario.check(case.history()).with_values({**values})
+    held = goals.parse(case.goal).held(simulate(scenario, replications=windows).frame)
     share = float(np.mean(held))
     return share, math.sqrt(share * (1 - share) / windows)
 
