@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from tests import tiers, verdicts
@@ -11,6 +12,12 @@ from tests.failures import Failures
 from tests.reports.browser import Browser, Page, started
 from tests.shared import Shared
 from tests.tools import OF_THE_MACHINE, TOOLS, find
+
+# No property is about time, and examples take long on a busy machine; pytest-timeout bounds each test.
+hypothesis.settings.register_profile(
+    "netcarlo", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("netcarlo")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -72,8 +72,9 @@ def compare(
 ) -> None:
     """Compare results: what changed in the setting, which outcomes differ, by how much, and what is noise.
 
-    With a scenario and measured runs: goodput, RTT, retransmissions and loss, measured and simulated. Exit 1
-    if --until-decided leaves it open which scenario is best.
+    With a scenario and measured runs: goodput, RTT, retransmissions and loss, measured and simulated.
+
+    Exit 1 if --until-decided leaves it open which scenario is best.
     """
     if (measured := cli_measured.split(results)) is not None:
         if of or until_decided:

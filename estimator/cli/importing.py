@@ -30,7 +30,7 @@ def import_trace(
     ] = None,
     loss: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of losses: 'loss %'.")] = None,
     gap: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Rate 0 when no row follows for so long.")
+        str | None, typer.Option(metavar="TIME", help="Gap between rows from which the rate is 0.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the trace here; default: only describe it.")
@@ -41,8 +41,9 @@ def import_trace(
     A hop reads the same files: `trace: FILE` or `trace: {file: FILE, time: COLUMN, rate: COLUMN}`.
     """
     from netcarlo.networks.traces import parse
-    from netcarlo.schema import document, output, programs
+    from netcarlo.schema import document, kinds, output, programs
 
+    kinds.refuse_own(file, "a trace")
     programs.refuse(file, "a trace")
     options = {"time": time, "rate": rate, "delay": delay, "loss": loss, "gap": gap}
     written = {name: text for name, text in options.items() if text is not None}
@@ -75,8 +76,9 @@ def import_movement(
 
     A scenario reads the same files: `mobility: {model: given, nodes: FILE}`.
     """
-    from netcarlo.schema import document, movement, output, programs
+    from netcarlo.schema import document, kinds, movement, output, programs
 
+    kinds.refuse_own(file, "a movement file")
     programs.refuse(file, "a movement file", programs.MOVEMENT)
     try:
         found = movement.parse(document.read_text(file))
@@ -133,8 +135,9 @@ def import_topology(
     from netcarlo.networks.shared.topology import scenario
     from netcarlo.networks.shared.topology.read import read
     from netcarlo.scenario import Scenario
-    from netcarlo.schema import document, output, units
+    from netcarlo.schema import document, kinds, output, units
 
+    kinds.refuse_own(file, "a topology")
     if not 0 < scale < math.inf:
         raise InputError(f"--scale {scale:g} is not a factor; write a number above 0")
     options = scenario.Options(

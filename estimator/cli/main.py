@@ -256,7 +256,10 @@ def estimate(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate the outcomes of a scenario, with 95 % intervals. Exit 1 if undecided or less precise."""
+    """Estimate the outcomes of a scenario, with 95 % intervals.
+
+    Exit 1 if a --goal stays undecided or the --precision is not reached.
+    """
     from netcarlo import estimate as run
     from netcarlo import load_scenario
     from netcarlo.cli import answer
@@ -439,7 +442,7 @@ def trace(
         answer.print_trace(loaded, traced.outcomes.frame, replication=replication, every=every)
         if outside := validated.sentence(loaded):
             console.say(outside)
-        console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
+        console.say(f"{len(traced.frame):,} events in {out / 'trace.csv'} and {out / 'trace.html'}")
         if pcap:
             console.say(f"{captured} packets at the {pcap_at} in {pcap}")
 
@@ -482,7 +485,10 @@ GROUPS = {
 for panel, entries in GROUPS.items():
     help.register(app, panel, entries)
 app.add_typer(
-    cli_importing.app, name="import", rich_help_panel=help.TOOLS, help="Read files of other programs: traces."
+    cli_importing.app,
+    name="import",
+    rich_help_panel=help.TOOLS,
+    help="Read files of other programs: traces of links, movement of nodes, topologies.",
 )
 
 

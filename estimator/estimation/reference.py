@@ -202,7 +202,7 @@ def load_mapping(name: str) -> Mapping:
     else:
         raise InputError(
             f"mapping '{name}' is unknown; {suggest(name, mapping_names())}; "
-            "give --mapping a name or your own FILE.yaml"
+            "give --mapping a name or your own FILE.yaml (netcarlo new mapping writes one)"
         )
     document = kinds.read(path, kinds.MAPPING)
     return Mapping.check(document.data, document=document)

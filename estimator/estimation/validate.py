@@ -24,7 +24,7 @@ from netcarlo.estimation.reference import (
 )
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario
-from netcarlo.schema import kinds
+from netcarlo.schema import document, kinds
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.expressions import numbers
 from netcarlo.simulation.ensemble import build
@@ -106,6 +106,7 @@ def validate(
     InputError before any work.
     """
     kinds.refuse(reference, kinds.REFERENCE)
+    document.read_text(reference)  # report a missing file before its missing mapping
     name = mapping or mapping_of(reference)
     rules = load_mapping(name)
     rows = read_rows(reference, rules)

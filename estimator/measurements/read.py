@@ -8,7 +8,7 @@ from netcarlo.errors import InputError, prefixed
 from netcarlo.measurements import flent, flowmon, iperf3, tables
 from netcarlo.measurements.record import Measurement
 from netcarlo.schema import document as files
-from netcarlo.schema import programs
+from netcarlo.schema import kinds, programs
 
 
 def read(path: str | Path) -> list[Measurement]:
@@ -20,6 +20,7 @@ def read(path: str | Path) -> list[Measurement]:
     found = programs.recognised(path)
     if found is not None and not found.measured:
         raise InputError(f"{path}: this is {found.name}, not a measurement; {found.remedy.format(path)}")
+    kinds.refuse_own(path, kinds.MEASURED)
     text = files.read_text(path)
     try:
         return _parse(text, str(path))

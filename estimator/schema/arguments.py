@@ -130,8 +130,9 @@ def _one(name: str, value: Any, rule: Rule, parameter: inspect.Parameter) -> Any
     except Exception:  # raised by a class of the user
         shown = type(value).__name__
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-    none = f", or None {rule.none}".rstrip() if parameter.default is None else ""
-    remedy = f"; write {name}=None {rule.none}" if none and rule.none else ""
+    optional = parameter.default is None
+    none = ", or None" if optional and not rule.none else ""
+    remedy = f"; leave it out {rule.none}" if optional and rule.none else ""  # on the command line, too
     raise InputError(f"{name} = {shown} is not allowed; expected {rule.allowed}{none}{remedy}")
 
 

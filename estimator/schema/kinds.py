@@ -111,5 +111,11 @@ def refuse(path: str | Path, wanted: str) -> None:
         raise _other(path, found, wanted)
 
 
+def refuse_own(path: str | Path, wanted: str) -> None:
+    """Raise InputError if a file is YAML of netcarlo, where `wanted` is a file of another program."""
+    if Path(path).suffix in (".yaml", ".yml"):
+        refuse(path, wanted)
+
+
 def _other(path: str | Path, found: str, wanted: str) -> InputError:
     return InputError(f"{path}: this is {found}, not {wanted}; {programs.advice(REMEDIES[found], path)}")

@@ -86,7 +86,7 @@ def _bonnmotion(lines: list[tuple[int, str]], rows: list[tuple[int, str]]) -> Mo
         if not values or len(values) % width or not all(map(math.isfinite, values)):
             shape = "time x y z" if high else "time x y"
             raise InputError(
-                f"has in line {number} no waypoints; expected {shape} again and again (BonnMotion), or "
+                f"line {number} has no waypoints; expected '{shape}' for each waypoint (BonnMotion), or "
                 "$node_ lines of setdest (ns-2)"
             )
         points = [(values[k], values[k + 1], values[k + 2]) for k in range(0, len(values), width)]

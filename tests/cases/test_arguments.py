@@ -177,7 +177,7 @@ def test_values_out_of_range_are_refused_with_name_and_value(no_work, name, para
 
 
 def test_all_cores_are_suggested():
-    with pytest.raises(InputError, match=r"threads = -1 is not allowed; .* threads=None for all cores"):
+    with pytest.raises(InputError, match=r"threads = -1 is not allowed; .* leave it out for all cores"):
         simulate(DATA, threads=-1)
 
 

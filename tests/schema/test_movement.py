@@ -86,7 +86,7 @@ def test_the_share_of_time_in_reach(tmp_path) -> None:
 
 def test_faults_name_the_line(tmp_path) -> None:
     for text, complaint in (
-        ("0 1\n", "in line 1 no waypoints"), ("0 1 2\nx\n", "in line 2 no waypoints"), ("", "has no nodes"),
+        ("0 1\n", "line 1 has no waypoints"), ("0 1 2\nx\n", "line 2 has no waypoints"), ("", "has no nodes"),
         ("5 1 1 4 2 2\n", "decreasing time in line 1"),
         ("$node_(0) set X_ 1\n", "no initial position of node 0"),
         (SETDEST + '$ns_ at 9 "$node_(0) set X_ 5"\n', "in line 11 a jump at 9 s"),

@@ -128,3 +128,29 @@ def test_files_that_netcarlo_reads_are_not_taken_for_others(text: str, tmp_path:
 
 def test_kinds_have_a_remedy() -> None:
     assert all(program.name and program.remedy for program in PROGRAMS)
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        (("import", "trace", "link.yaml"), "a trace"),
+        (("import", "movement", "link.yaml"), "a movement file"),
+        (("import", "topology", "link.yaml", "--out", "map.yaml"), "a topology"),
+        (("fit", "link.yaml", "link.yaml"), "a measurement"),
+    ],
+    ids=lambda value: value[1] if isinstance(value, tuple) else "",
+)
+def test_a_scenario_is_not_taken_for_a_file_of_another_program(
+    command: tuple[str, ...], wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "duration: 1 s\ntransport: {protocol: newreno}\nhops: [{rate: 1 Mbit/s, delay: 1 ms}]\n"
+    Path("link.yaml").write_text(text)
+    found = CliRunner().invoke(app, list(command))
+    assert found.exit_code == 2
+    assert f"link.yaml: this is a scenario, not {wanted}; run netcarlo estimate link.yaml" in found.stderr
+
+
+def test_a_missing_reference_is_named_before_its_mapping(tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["validate", str(tmp_path / "lab.csv")])
+    assert found.exit_code == 2 and "lab.csv: no such file" in found.stderr

@@ -251,7 +251,10 @@ class FlowSpec(flows.FlowSpec):
     a list over cable 0 or the first of the `links`, and so on), or between two `random` routers.
     """
 
-    meant: ClassVar = {"from": "source", "src": "source", "to": "sink", "destination": "sink", "dst": "sink"}
+    meant: ClassVar = {
+        "from": "source", "src": "source", "to": "sink", "destination": "sink", "dst": "sink",
+        "cnt": "count", "number": "count", "times": "count",  # of `Flows`
+    }  # fmt: skip
 
     udp: Stream | None = None
     """UDP in place of the transport. Default: none."""

@@ -3,8 +3,8 @@
 IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid": (
         "transport.sack_block", "transport.duplicate_acks", "transport.max_rto", "transport.initial_rto",
-        "transport.ack_delay", "transport.tick", "transport.clock_phase", "*.ecn", "*.reverse.queue",
-        "*.reverse.red", "*.jitter", "*.gaps", "*.fq_codel.quantum",
+        "transport.ack_delay", "transport.tick", "transport.clock_phase", "*.reverse.queue", "*.reverse.red",
+        "*.jitter", "*.gaps", "*.fq_codel.quantum",
     ),
     "formula": (
         "transport.start", "transport.sack_block", "transport.duplicate_acks", "transport.min_rto",

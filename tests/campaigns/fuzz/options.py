@@ -53,6 +53,10 @@ _OPTIONS: dict[str, dict[str, Sequence[str]]] = {
         "--control": ("formula", "fluid", "x", ""), "--replications": _NUMBERS, "--seed": _NUMBERS,
         "--target": _TARGETS, "--json": (), "-q": (),
     },
+    "availability": {
+        "--goal": _GOALS, "--precision": ("10 %", "0", "x"), "--replications": _NUMBERS, "--seed": _NUMBERS,
+        "--out": _PATHS, "--target": _TARGETS, "--json": (), "-q": (),
+    },
     "trace": {"--replication": _NUMBERS, "--out": _PATHS, "--seed": _NUMBERS},
     "sweep": {
         "--out": _PATHS, "--workers": _NUMBERS, "--chunk": _NUMBERS, "--seed": _NUMBERS, "--json": (),
@@ -67,7 +71,8 @@ _OPTIONS: dict[str, dict[str, Sequence[str]]] = {
 }  # fmt: skip
 """By command: its options, and what may be given to them."""
 _FILES = {
-    "estimate": "examples/*.yaml", "trace": "examples/*.yaml", "sweep": "*.yaml", "plan": "plans/*.yaml",
+    "estimate": "examples/*.yaml", "availability": "examples/*.yaml", "trace": "examples/*.yaml",
+    "sweep": "*.yaml", "plan": "plans/*.yaml",
     "validate": "references/*.yaml",
 }  # fmt: skip
 
@@ -96,7 +101,7 @@ def arguments(rng: Random, configs: Path) -> list[str]:
     for name in rng.sample(sorted(_OPTIONS[command]), min(len(_OPTIONS[command]), rng.randrange(3))):
         values = _OPTIONS[command][name]
         found += [name, rng.choice(values)] if values else [name]
-    if command in ("estimate", "trace", "sweep", "plan") and rng.random() < 0.7:
+    if command in ("availability", "estimate", "trace", "sweep", "plan") and rng.random() < 0.7:
         text = rng.choice([value for value in VALUES if "\0" not in value])
         found += ["--set", f"{rng.choice(_FIELDS)}={text}" if rng.random() < 0.95 else text]
     if command == "query":
