@@ -323,7 +323,7 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch):
 
 @pytest.mark.full
 def test_the_first_worker_of_an_adaptive_cluster_is_awaited(monkeypatch):
-    """Such a cluster starts a worker when it has a task, and a job may wait in a queue."""
+    """An adaptive cluster starts a worker when it has a task, and a job may wait in a queue."""
     from distributed import Client, LocalCluster
 
     monkeypatch.setattr(executors, "CONNECT_S", 0.1)  # less than the interval at which it adapts

@@ -113,26 +113,26 @@ RATES = (150, 165, 180, 195, 210, 225)
 
 
 def backup_rate(windows: int) -> Planned:
-    """How fast must the backup be?"""
+    """Return plans of the rate of the backup."""
     case = calls("rate of the backup", [("0", 60, 20)], detection_s=1)
     return Quantity("rate", BACKUP, RATES, "kbit/s", 0.87, True, 3).of_calls(case, windows)
 
 
 def backup_that_fails(windows: int) -> Planned:
-    """How fast must a backup be that fails, too?  Both lines are down at once in 2.5 % of the year."""
+    """Return plans of the rate of a backup that fails, too; both lines are down in 2.5 % of the year."""
     case = calls("rate of a backup that fails", [("0", 60, 20), ("1", 90, 10)], detection_s=1)
     return Quantity("rate", BACKUP, RATES, "kbit/s", 0.78, True, 4).of_calls(case, windows)
 
 
 def detection(windows: int) -> Planned:
-    """How late may an outage be detected?"""
+    """Return plans of the time after which an outage is detected."""
     case = calls("time of detection", [("0", 60, 20)], detection_s=1)
     field = ["shared.flows.0.each.detection"]
     return Quantity("detection", field, (1, 6, 12, 18, 24, 30), "s", 0.85, False, 4).of_calls(case, windows)
 
 
 def up_time(windows: int) -> Planned:
-    """How long must a path be up for a stream without a loss?  The share of the year is known."""
+    """Return plans of the up time of a path whose stream loses nothing; the shares of the year are known."""
     del windows
     up_s = (20, 30, 40, 50, 60, 80, 100)
     shares = [up / (up + availability.DOWN_S) * math.exp(-availability.RUN_S / up) for up in up_s]
