@@ -62,7 +62,7 @@ NOT_HERE = {
     "transport.congestion_control": "windows of all controls fill this cell",
     "paths.*.queue": "the queue of the second hop, or behind the window, stays empty",
     "paths.*.loss": "a loss formula that the window limits", "shared.redraw": "nothing is drawn",
-    "shared.dumbbell.red": "its thresholds are above the queue",
+    "*.ecn": "drop-tail queues mark no packets", "shared.dumbbell.red": "its thresholds are above the queue",
     "shared.routing": "a dumbbell has one route", "shared.flows.*.between": "a dumbbell has two ends",
     "*.mpu": "data packets are larger than the least size of a packet",
     "wireless.relays": "stations of a cell are one hop away",
