@@ -185,7 +185,6 @@ def random_hops(count: int, *, seed: int) -> Rows:
     return rows
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_newreno", "tcp_sack_cubic"])
 def test_sections_change_no_outcome(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     PASSED[:] = [0, 0]
