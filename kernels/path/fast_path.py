@@ -1,6 +1,6 @@
-"""Fast path of a transfer in steady state: ACKs, and the new packets that they release.
+"""Fast path of a transfer in steady state: ACKs of new data, and the packets that they release.
 
-Between timers, outages and retransmissions a sender repeats the same steps. They are executed here with all
+Between losses, timers and outages a sender repeats the same steps. They are executed here with all
 changing state in registers: that of the association and of the first hop of each direction. Further hops
 on which packets never wait are one addition (`sections`), others are simulated as usual. A step is checked
 before it changes anything; the engine processes whatever does not qualify.
@@ -126,13 +126,6 @@ def measure(p: Any, s: Any, now: Any) -> None:
     measure_rtt(p, s, now)
 
 
-@noinline
-def receive_out_of_order(p: Any, s: Any, t: Any, packet: Any) -> Any:
-    """Process the arrival of a packet behind a missing one at time t [ns]; return the id of its ACK."""
-    ack_id, _ = association.on_data(p, s, t, packet, False)
-    return ack_id
-
-
 def is_worthwhile(m: Any) -> Any:
     """Return True if the first hop has no cross traffic or tick, which would end the fast path often."""
     at = hops.hop_at(MAIN, FORWARD, np.int64(0))
@@ -144,43 +137,19 @@ def is_simple(p: Any, m: Any) -> Any:
     return hops.hop_count(m, MAIN, FORWARD) == 1 and p[ReliableP.ACK_EVERY] == 1 and p[TcpP.SEND_BUFFER] == 0
 
 
-def has_no_loss(s: Any) -> Any:
-    """Return True if the sender has noticed no loss, so that only ACKs of new data are plain."""
-    return variant.is_normal(s) and s[Tcp.DUPACKS] == 0 and s[Tcp.INFLATION] == 0
-
-
-def sends_new_data(s: Any) -> Any:
-    """Return True if the sender has nothing to retransmit and no pause."""
-    in_pause = PAUSES and s[Tcp.PROBING] != 0
-    return s[Tcp.FORCED] == NONE and s[Tcp.RECOVERY_MAY_SEND] == 0 and not in_pause
-
-
 def is_steady(p: Any, s: Any) -> Any:
-    """Return True if only new packets are sent next, and the sender is in no handshake and not at its end.
-
-    The receiver may miss packets if its SACK blocks do not lengthen ACKs. A sender with SACK has noticed no
-    loss, because in recovery each of its packets is chosen anew.
-    """
+    """Return True if all packets sent have arrived in order, outside of recovery, pause and handshake."""
     top = s[Tcp.SND_NXT]
-    newest = s[Tcp.SND_MAX] == top - 1
-    in_order = s[Tcp.RCV_NXT] == top and s[Tcp.RCV_HIGHEST] == top - 1
-    of_equal_size = ACKS_ARE_IMPLICIT or p[ReliableP.SACK_BLOCK] == 0
+    normal = (
+        variant.is_normal(s)
+        and s[Tcp.DUPACKS] == 0
+        and s[Tcp.FORCED] == NONE
+        and s[Tcp.RECOVERY_MAY_SEND] == 0
+    )
+    in_order = s[Tcp.RCV_NXT] == top and s[Tcp.SND_MAX] == top - 1 and s[Tcp.RCV_HIGHEST] == top - 1
+    in_pause = PAUSES and s[Tcp.PROBING] != 0
     in_progress = s[Tcp.HIGHEST_ACK] > 0 and top < s[Tcp.LAST_PACKET]
-    known = has_no_loss(s) or not kind.sack_of(p)
-    return newest and (in_order or of_equal_size) and in_progress and sends_new_data(s) and known
-
-
-@noinline
-def process_other_ack(
-    p: Any, constants: Any, s: Any, g: Any, now: Any, ack_id: Any, snd_nxt: Any, acked: Any, cwnd: Any,
-    ssthresh: Any, deadline: Any, timed: Any, limit: Any,
-) -> None:  # fmt: skip
-    """Process an ACK that is not plain, such as a duplicate; store before what the sender has in registers."""
-    g[0] = cwnd
-    s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], s[Tcp.SND_MAX] = acked, snd_nxt, snd_nxt - 1
-    s[Tcp.SEND_LIMIT], s[Tcp.SSTHRESH] = limit, ssthresh
-    s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ] = deadline, timed
-    association.on_ack(p, s, g, constants, now, ack_id)
+    return in_order and normal and in_progress and not in_pause and s[Tcp.INFLATION] == 0
 
 
 def run(
@@ -224,39 +193,23 @@ def run(
         bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
     bound = min(first + bound, s[Tcp.LAST_PACKET])
     allowed = min(limit, s[Tcp.LAST_WRITTEN])
-    has_hole = s[Tcp.RCV_NXT] < first
     if first <= allowed and acked == first - 1:  # nothing is in flight
         deadline = now + rto
     latest = next_sample - 1 if simple else end  # time of the latest ACK
-    normal, back = has_no_loss(s), np.int64(NONE)  # `back`: packet to which the sender went back
     series, steady = observer.begin_series(m), True
     while steady:
         if snd_nxt > allowed:
             at = ring + ENTRY * (head & mask)
             arrival, ack_id = m[at], m[at + 1]
             ack = cumulative_ack(p, s, ack_id)
-            steady = head < tail and arrival <= deadline and arrival <= latest
+            steady = head < tail and arrival <= deadline and arrival <= latest and acked < ack
             if delayed:
                 steady = steady and arrival <= s[Tcp.DELACK_EXPIRY]
-            if steady and not simple and next_sample <= arrival:
-                g[0] = cwnd
-                engine.sample(p, m, s, g, arrival)
-                next_sample = min(m[Path.NEXT_SAMPLE], end + 1)
-            if steady and not (normal and acked < ack):
-                head += 1
-                now = arrival
-                s[Tcp.NEXT_ACK] = next_ack
-                process_other_ack(
-                    p, constants, s, g, now, ack_id, snd_nxt, acked, cwnd, ssthresh, deadline, timed, limit
-                )
-                acked, cwnd, ssthresh = s[Tcp.HIGHEST_ACK], g[0], s[Tcp.SSTHRESH]
-                deadline, timed, rto, rtt = s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ], s[Tcp.RTO], s[Tcp.RTT]
-                limit = s[Tcp.SEND_LIMIT]
-                allowed = min(limit, s[Tcp.LAST_WRITTEN])
-                normal, steady = has_no_loss(s), sends_new_data(s)
-                if s[Tcp.SND_NXT] != snd_nxt:
-                    back, steady = s[Tcp.SND_NXT], False
-            elif steady:
+            if steady:
+                if not simple and next_sample <= arrival:
+                    g[0] = cwnd
+                    engine.sample(p, m, s, g, arrival)
+                    next_sample = min(m[Path.NEXT_SAMPLE], end + 1)
                 now = arrival
                 head += 1
                 if not ACKS_ARE_IMPLICIT:
@@ -308,23 +261,19 @@ def run(
                         in_transit = packet
                     elif t <= end:
                         out[Out.DROPS_QUEUE - QUEUE_FULL + fate] += 1
-                elif delayed and not has_hole and s[Tcp.DELACK_EXPIRY] == FOREVER:
+                elif delayed and s[Tcp.DELACK_EXPIRY] == FOREVER:
                     last_rx = t
                     s[Tcp.DELACK_EXPIRY] = t + p[ReliableP.ACK_DELAY]
                     s[Tcp.DELAYED_PACKET] = packet
                 else:
-                    last_rx, ack_id = t, packet + 1
-                    if has_hole:
-                        s[Tcp.NEXT_ACK] = next_ack
-                        ack_id = receive_out_of_order(p, s, t, packet)
-                        next_ack = s[Tcp.NEXT_ACK]
-                    else:
-                        if delayed:
-                            s[Tcp.DELACK_EXPIRY] = FOREVER
-                        if not ACKS_ARE_IMPLICIT:
-                            ack_id = next_ack
-                            next_ack += 1
-                            store_in_order_ack(p, s, ack_id, packet)
+                    last_rx = t
+                    if delayed:
+                        s[Tcp.DELACK_EXPIRY] = FOREVER
+                    ack_id = packet + 1
+                    if not ACKS_ARE_IMPLICIT:
+                        ack_id = next_ack
+                        next_ack += 1
+                        store_in_order_ack(p, s, ack_id, packet)
                     backward_hop = enqueue(m, backward, backward_hop, t)
                     t = backward_hop.free + backward.delay
                     if not single and acks.first_end < acks.last_begin:
@@ -352,12 +301,8 @@ def run(
     m[Path.LAST_RX] = last_rx
     g[0] = cwnd
     s[Tcp.HIGHEST_ACK], s[Tcp.SND_NXT], s[Tcp.SND_MAX] = acked, snd_nxt, snd_nxt - 1
-    if back != NONE:
-        s[Tcp.SND_NXT] = back
     s[Tcp.SEND_LIMIT], s[Tcp.SSTHRESH] = limit, ssthresh
     s[Tcp.TIMER_EXPIRY], s[Tcp.RTT_SEQ] = deadline, timed
     s[Tcp.SENT] += snd_nxt - first
-    s[Tcp.NEXT_ACK] = next_ack
-    if not has_hole:
-        s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST] = snd_nxt - missing, snd_nxt - missing - 1
+    s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST], s[Tcp.NEXT_ACK] = snd_nxt - missing, snd_nxt - missing - 1, next_ack
     return now, head, tail, in_transit, t
