@@ -35,18 +35,27 @@ for line in sys.stdin:
 """
 
 
-def hop(protocol: str, loss: str) -> dict[str, object]:
-    """A TCP, or SCTP, over one lossy hop."""
+def hop(protocol: str, loss: str, *, hops: int = 1) -> dict[str, object]:
+    """A TCP, or SCTP, over lossy hops that are alike."""
     way = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": 50, "loss": loss}
     transport: dict[str, object] = {"protocol": protocol}
     if protocol != "sctp":
         transport["window"] = 64
-    return {"duration": "60 s", "seed": 5, "transport": transport, "hops": [way]}
+    return {"duration": "60 s", "seed": 5, "transport": transport, "hops": [way] * hops}
 
 
 def example(name: str) -> dict[str, object]:
     """A shipped scenario."""
     data: dict[str, object] = yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text())
+    return data
+
+
+def random_topologies(protocol: str, loss: str) -> dict[str, object]:
+    """The scenario of the shipped sweep `random_topologies` with a protocol and a loss per hop."""
+    sweep = yaml.safe_load((EXAMPLES.parent / "random_topologies.yaml").read_text())
+    data: dict[str, object] = sweep["scenario"]
+    data["transport"] |= {"protocol": protocol}  # type: ignore[operator]
+    data["hops"][0]["each"] |= {"loss": loss}  # type: ignore[index]
     return data
 
 
@@ -56,6 +65,13 @@ CASES = {
     "newreno 1 %": (hop("newreno", "1 %"), 100),
     "sack 1 %": (hop("sack", "1 %"), 100),
     "cubic 0.1 %": (hop("cubic", "0.1 %"), 100),
+    "newreno, two hops 0.1 %": (hop("newreno", "0.1 %", hops=2), 60),
+    "newreno, two hops 1 %": (hop("newreno", "1 %", hops=2), 60),
+    **{
+        f"random topologies, {protocol} {loss}": (random_topologies(protocol, loss), 3000)
+        for protocol in ("newreno", "sack", "vegas")
+        for loss in ("0 %", "0.1 %", "1 %")
+    },
     "linux26 0.1 %": (hop("linux26", "0.1 %"), 100),
     "linux26 1 %": (hop("linux26", "1 %"), 100),
     "linux 0.1 %": (hop("linux", "0.1 %"), 50),
