@@ -99,8 +99,12 @@ _FLUID_MIXED = tuple(name for name in _FLUID if BY_NAME[name].number is not None
 
 FLUIDS: dict[str, Network] = {
     "path": Network(
-        (*_FLUID_MIXED, "linux", "sctp"), ("mobile", "delays"),
-        _never("mobile + delays", "sctp + delays", "linux + mobile"), controls=_OF_SACK | _OF_LINUX,
+        (*_FLUID_MIXED, "linux", "sctp", "quic", "mptcp"), ("mobile", "delays"),
+        _never(
+            "mobile + delays", "sctp + delays", "linux + mobile",
+            *(f"{one} + {option}" for one in ("quic", "mptcp") for option in ("mobile", "delays")),
+        ),
+        controls={**_OF_SACK, **_OF_LINUX, "mptcp": MPTCP},
     ),
     "shared": Network(("mixed",), ("aqm", "delays"), controls={}),
     "wireless": Network(("mixed",), ("edca",), controls={}),

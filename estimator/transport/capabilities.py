@@ -114,6 +114,11 @@ class Capabilities:
         return self.kind
 
     @property
+    def biased_as(self) -> str:
+        """Name of the protocol in the data of measured bias."""
+        return self.kind
+
+    @property
     def title(self) -> str:
         """Name of its senders in text: `NewReno`, `Linux CUBIC`, `SCTP`."""
         name, control = str(self.protocol), self.given("congestion_control")

@@ -80,6 +80,16 @@ class Mptcp(Linux):
         """See `Capabilities.compared_as`; coupled controls were not compared with a kernel."""
         return f"{self.kind} with {self.congestion_control}" if self.control == space.COUPLED else self.kind
 
+    @property
+    def biased_as(self) -> str:
+        """See `Capabilities.biased_as`."""
+        return f"mptcp_{self.congestion_control}"
+
+    @property
+    def only_packets(self) -> str:
+        """See `Capabilities.only_packets`; its fluid has all of its controls."""
+        return ""
+
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
         """See `Capabilities.unknown_to_fluid`."""
         return Capabilities.unknown_to_fluid(self, known, model)

@@ -94,6 +94,11 @@ class Quic(Transport):
     }
 
     @property
+    def biased_as(self) -> str:
+        """See `Capabilities.biased_as`."""
+        return f"quic_{self.congestion_control}"
+
+    @property
     def title(self) -> str:
         """See `Capabilities.title`."""
         return f"QUIC {spelt(self.congestion_control)}"

@@ -55,8 +55,8 @@ class Address(NamedTuple):
         """Name of the model in messages and files."""
         if self.fluid:
             of = self.control or self.sender
-            if self.sender == "linux":
-                of = f"linux_{of}"
+            if self.control and self.sender in ("linux", "mptcp"):
+                of = f"{self.sender}_{of}"
             if self.family != "path":
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
             return "_".join(["fluid", *([of] if of else []), *self._endings])

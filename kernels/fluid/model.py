@@ -9,16 +9,18 @@ from netcarlo.kernels.adhoc.engine import outcomes as outcomes_of_adhoc
 from netcarlo.kernels.base import one_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import UNFILLED, Slots, bind
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.layout import Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.parameters import Block, LinuxP, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
-from netcarlo.kernels.fluid import cost, path, sctp, shared
+from netcarlo.kernels.fluid import cost, coupled, mptcp, path, quic, sctp, shared
 from netcarlo.kernels.fluid.adhoc import datagrams, sender
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
 from netcarlo.kernels.fluid.adhoc.reactions import LossResponse
 from netcarlo.kernels.fluid.wireless import engine as wireless
-from netcarlo.kernels.senders import NUMBERS, named
+from netcarlo.kernels.path.subflows.engine import further_columns
+from netcarlo.kernels.senders import LINUX_RENO, NUMBERS, named
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
+from netcarlo.kernels.space import COUPLED
 from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
 
 TCP: tuple[Block, ...] = RowP, ReliableP, TcpP
@@ -45,6 +47,26 @@ class FluidSctpSlots(Slots):
 
     mobile: bool
     """True if the last hop is the radio link of a mobile host."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FluidQuicSlots(Slots):
+    """Slots of the fluid model of QUIC."""
+
+    network: Any
+    """Module of the network, see `round`."""
+    kind: int
+    """Number of the TCP of today's Linux by which windows grow."""
+    mobile: bool = False
+    """False: hosts are fixed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FluidMptcpSlots(FluidQuicSlots):
+    """Slots of the fluid model of MPTCP."""
+
+    coupled: bool
+    """True if the congestion controls of the subflows are coupled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +104,8 @@ class FluidAdhocSlots(Slots):
 def model(address: Address) -> Model:
     """Return the fluid model of an address."""
     if address.family == "path":
-        return _sctp(address) if address.sender == "sctp" else _path(address)
+        of_path = {"sctp": _sctp, "quic": _quic, "mptcp": _mptcp}
+        return of_path.get(address.sender, _path)(address)
     of: dict[str, Callable[[Address], Model]] = {
         "shared": _shared, "wireless": _wireless, "adhoc": _adhoc
     }  # fmt: skip
@@ -120,6 +143,28 @@ def _sctp(address: Address) -> Model:
         address=address, make=lambda step: bind(sctp.simulate, step, filled),
         scratch=lambda rows: sctp.scratch_words(rows, mobile=address.mobile),
         outcomes=lambda rows: len(Out) + failovers(rows), cost=cost.of_path,
+    )  # fmt: skip
+
+
+def _quic(address: Address) -> Model:
+    filled = FluidQuicSlots(network=quic, kind=LINUX_RENO)
+    return Model(
+        blocks=(*TCP, LinuxP, SctpP),
+        address=address, make=lambda step: bind(quic.simulate, step, filled), scratch=quic.scratch_words,
+        cost=cost.of_path,
+    )  # fmt: skip
+
+
+def _mptcp(address: Address) -> Model:
+    is_coupled = address.control == COUPLED
+    kind = named("linux", "reno" if is_coupled else address.control)
+    filled = FluidMptcpSlots(
+        network=coupled if is_coupled else path, kind=NUMBERS[kind.fluid], coupled=is_coupled
+    )
+    return Model(
+        blocks=(*TCP, LinuxP, SctpP),
+        address=address, make=lambda step: bind(mptcp.simulate, step, filled), scratch=mptcp.scratch_words,
+        outcomes=lambda rows: len(Out) + Subflows.COLUMNS + further_columns(rows), cost=cost.of_path,
     )  # fmt: skip
 
 

@@ -149,8 +149,12 @@ class PathNetwork(Routed):
                 return "fluid models of a path follow a window, and udp has none"
             if run.transport.protocol == "vegas" and self.has_outages:
                 return "with outages, the fluid of vegas is 14 % above packets in the median"
-            linux = () if self.mobility is not None else ("linux",)
-            return run.transport.unknown_to_fluid((*FLUID_TCPS, *linux, "sctp"), "the fluid model of a path")
+            if run.transport.migrates and len(self.routes) > 1:
+                return "the fluid model of quic has one path: it does not migrate"
+            if any(route.backup for route in self.routes):
+                return "the fluid model does not support backup of a path"
+            fixed = () if self.mobility is not None else ("linux", "quic", "mptcp")
+            return run.transport.unknown_to_fluid((*FLUID_TCPS, *fixed, "sctp"), "the fluid model of a path")
         return self._unknown_to_formula(run)
 
     def _unknown_to_formula(self, run: Run) -> str:

@@ -63,7 +63,7 @@ class Routed(Network):
     def population(self, run: Run) -> tuple[str, str]:
         """Return network and protocol in the data of measured bias: paths with or without outages, mobile
         hosts, or finite transfers of today's Linux."""
-        protocol: str = run.transport.kind
+        protocol: str = run.transport.biased_as
         if self.mobility is not None:
             return f"mobile {self.mobility.protocol}", protocol
         several = f"{count_of(len(self.routes))} paths" if len(self.routes) > 1 else ""

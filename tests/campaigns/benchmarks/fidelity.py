@@ -73,6 +73,15 @@ SCTP: dict[str, Any] = {
     "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
 }
 
+QUIC = {
+    f"quic_{name}": {"transport": {"protocol": "quic", "congestion_control": name}}
+    for name in ("cubic", "newreno")
+}
+MPTCP = {
+    f"mptcp_{name}": {"transport": {"protocol": "mptcp", "congestion_control": name}}
+    for name in ("reno", "cubic", "bbr", "lia", "olia", "balia")
+}
+
 OUTAGES = {"up": {"log_uniform": ["20 s", "200 s"]}, "down": {"log_uniform": ["0.1 s", "5 s"]}}
 """Outages of every hop."""
 
@@ -143,6 +152,11 @@ def populations() -> Iterator[Population]:
     for network, scenario in (("two paths", paths), ("two paths with outages", outages)):
         route = scenario.model_dump(mode="json", exclude_none=True)["paths"][0]
         yield Population(network, "sctp", scenario.with_values(SCTP | {"paths": [route, route]}))
+        for protocol, values in MPTCP.items():
+            yield Population(network, protocol, scenario.with_values(values | {"paths": [route, route]}))
+    for network in ("paths", "outages"):
+        for protocol, values in QUIC.items():
+            yield Population(network, protocol, named[network].with_values(values))
     cells, mesh = (load_scenario(EXAMPLES / f"wifi_{name}.yaml") for name in ("cells", "mesh"))
     yield Population("cells", "udp", cells)
     yield Population("EDCA cells", "udp", Scenario.check(EDCA))

@@ -1,0 +1,78 @@
+"""The fluid of MPTCP: that of today's Linux on each path, and coupled controls at their fixed points."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels.base.layout import MPTCP_PATHS, NEVER, Out
+from netcarlo.kernels.base.parameters import MptcpP, RowP
+from netcarlo.scenario import Scenario
+from netcarlo.simulation.simulate import simulate
+from tests.kernels.beside_twin import run_as_python
+from tests.twins.path.scenarios import mptcp_rows
+
+HOP = {"rate": "1 Gbit/s", "delay": "25 ms"}
+ALIKE = [Out[name] for name in (
+    "SENT", "RECEIVED", "DELIVERED", "TIMEOUTS", "FAST_RETRANSMITS", "CWND_CUTS", "DROPS_QUEUE",
+    "DROPS_RANDOM", "DROPS_OUTAGE", "CWND_SUM", "RTT_SUM", "SAMPLES", "RTT_SAMPLES", "RETRANSMITTED",
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
+def test_one_subflow_is_the_tcp_of_linux(control: str) -> None:
+    """Outcome by outcome; a transfer is complete at the same time."""
+    rows = mptcp_rows(40, seed=4)
+    rows.parameters[:, MptcpP.SUBFLOWS], rows.parameters[:, MptcpP.BACKUP] = 1, 0
+    own = run_as_python(f"fluid_mptcp_{control}", rows)
+    tcp = run_as_python(f"fluid_linux_{control}", rows)
+    assert np.array_equal(own[:, ALIKE], tcp[:, ALIKE])
+    done = tcp[:, Out.COMPLETED] != NEVER
+    assert np.array_equal(own[done, Out.COMPLETED], tcp[done, Out.COMPLETED])
+    assert done.any() and (tcp[:, Out.DROPS_OUTAGE] > 0).any()
+
+
+def test_subflows_share_a_transfer_and_the_window() -> None:
+    """Each packet is delivered once, by one of up to four paths."""
+    hop = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": 100}
+    data = {
+        "duration": "60 s", "fidelity": "fluid",
+        "transport": {"protocol": "mptcp", "packets": 20_000}, "paths": [{"hops": [hop]}] * MPTCP_PATHS,
+    }  # fmt: skip
+    frame = simulate(Scenario.check(data), replications=1).frame.iloc[0]
+    assert frame["delivered"] == 20_000
+    assert frame["completion_s"] == pytest.approx(20_000 * 12_000 / 40e6, rel=0.1)
+    small = Scenario.check(data).with_values({"transport.window": 60, "transport.packets": None})
+    rtt_s = 0.04 + 1500 * 8 / 10e6
+    found = simulate(small, replications=1).frame.iloc[0]
+    assert found["goodput_bps"] == pytest.approx(60 * 1424 * 8 / rtt_s, rel=0.1)
+
+
+def settled(control: str, losses: list[float]) -> Any:
+    """Mean outcomes of 16 networks of paths with these losses."""
+    paths = [{"hops": [{**HOP, "loss": loss}]} for loss in losses]
+    data = {"duration": "200 s", "fidelity": "fluid", "paths": paths}
+    transport = {"protocol": "mptcp", "congestion_control": control}
+    return simulate(Scenario.check({**data, "transport": transport}), replications=16).frame.mean()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("control", ["lia", "olia", "balia"])
+def test_two_coupled_subflows_together_have_the_window_of_one(control: str) -> None:
+    """Equal losses p and round trips: the windows add up to sqrt(2 / p)."""
+    total = settled(control, [0.004, 0.004])["mean_cwnd_packets"]
+    assert total == pytest.approx((2 / 0.004) ** 0.5, rel=0.15)
+
+
+@pytest.mark.full
+def test_windows_of_lia_are_inversely_proportional_to_losses() -> None:
+    found = settled("lia", [0.002, 0.008])
+    assert found["subflow_1_bps"] / found["subflow_2_bps"] == pytest.approx(4, rel=0.2)
+
+
+def test_the_limit_of_a_transfer_is_never_exceeded() -> None:
+    rows = mptcp_rows(30, seed=9)
+    rows.parameters[:, MptcpP.BACKUP], rows.parameters[:, RowP.LIMIT] = 0, 300
+    out = run_as_python("fluid_mptcp_cubic", rows)
+    assert (out[:, Out.DELIVERED] <= 300).all()
+    assert (out[out[:, Out.COMPLETED] != NEVER, Out.DELIVERED] == 300).all()
