@@ -73,6 +73,12 @@ def test_unknown_fidelities_are_refused() -> None:
         fidelity.check(tcp, "fluid")
     with pytest.raises(InputError, match="the fluid model does not support quic"):
         fidelity.check(CELLS.with_values({"transport": {"protocol": "quic"}}), "fluid")
+    several = {"transport": {"protocol": "quic"}, "paths": [ROUTE, ROUTE]}
+    with pytest.raises(InputError, match="does not migrate"):
+        fidelity.check(PATHS.with_values(several), "fluid")
+    reserve = {"transport": {"protocol": "mptcp"}, "paths": [ROUTE, {**ROUTE, "backup": True}]}
+    with pytest.raises(InputError, match="does not support backup"):
+        fidelity.check(PATHS.with_values(reserve), "fluid")
     mesh = load_scenario(EXAMPLES / "wifi_mesh.yaml", values={"transport": {"protocol": "sctp"}})
     with pytest.raises(InputError, match="supports sctp only in a cell"):
         fidelity.check(mesh, "fluid")

@@ -11,6 +11,10 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
         "transport.initial_ssthresh", "*.ack_loss", "*.ack_bursts", "*.reverse.queue", "paths.*.tick",
     ),
     "fluid linux": ("transport.ack_delay", "transport.max_rto"),
+    "fluid mptcp": (
+        "transport.ack_delay", "transport.max_rto", "transport.stale_loss_cnt", "transport.per_mss",
+    ),
+    "fluid quic": ("transport.burst",),
     "formula linux": ("transport.slow_start", "transport.ack_every", "transport.min_rto"),
     "formula endless": ("transport.initial_window", "transport.handshake"),
     "formula udp": ("transport.jitter",),

@@ -152,8 +152,9 @@ def populations() -> Iterator[Population]:
     for network, scenario in (("two paths", paths), ("two paths with outages", outages)):
         route = scenario.model_dump(mode="json", exclude_none=True)["paths"][0]
         yield Population(network, "sctp", scenario.with_values(SCTP | {"paths": [route, route]}))
-        for protocol, values in MPTCP.items():
-            yield Population(network, protocol, scenario.with_values(values | {"paths": [route, route]}))
+    route = paths.model_dump(mode="json", exclude_none=True)["paths"][0]
+    for protocol, values in MPTCP.items():
+        yield Population("two paths", protocol, paths.with_values(values | {"paths": [route, route]}))
     for network in ("paths", "outages"):
         for protocol, values in QUIC.items():
             yield Population(network, protocol, named[network].with_values(values))
