@@ -15,7 +15,7 @@ import numpy as np
 from netcarlo.kernels.base.parameters import MptcpP
 from netcarlo.kernels.fluid import path
 from netcarlo.kernels.fluid.linux import LEAST
-from netcarlo.kernels.fluid.mptcp import Row, Sub, SubFloat
+from netcarlo.kernels.fluid.mptcp import Sub, SubFloat
 from netcarlo.kernels.fluid.path import carry, complete, look_ahead, lose, next_loss, through
 from netcarlo.kernels.fluid.round import Span
 from netcarlo.kernels.fluid.state import PACKET, FlowFloat, FlowWord
@@ -31,7 +31,7 @@ MOST_CUT = 1.5
 _UNCHANGED = 1e-12  # growth that is none [packet]
 
 
-def settle(row: Row) -> None:
+def settle(row: Any) -> None:
     """Scale the growth of the window since the latest call."""
     g = row.g
     before = g[SubFloat.BEFORE]
@@ -50,13 +50,13 @@ def settle(row: Row) -> None:
     g[SubFloat.BEFORE] = g[FlowFloat.CWND]
 
 
-def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
+def drop(row: Any, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """Count and return the losses of a window of so many packets; see `round`."""
     settle(row)
     return path.drop(row, cause, packets, t, rtt)
 
 
-def interrupt(row: Row, span: Span, t: Any) -> Any:
+def interrupt(row: Any, span: Span, t: Any) -> Any:
     """React to the losses that end a span at `t`; see `round`."""
     s, g, counts = row.s, row.g, row.s[FlowWord.COUNTS :]
     settle(row)
@@ -78,14 +78,14 @@ def _rate(g: Any) -> Any:
     return g[FlowFloat.CWND] / g[SubFloat.RTT] if g[SubFloat.RTT] > 0.0 else 0.0
 
 
-def _sum_of_rates(row: Row) -> Any:
+def _sum_of_rates(row: Any) -> Any:
     total = 0.0
     for k in range(row.p[MptcpP.SUBFLOWS]):
         total += _rate(row.every[k * SubFloat.SIZE :])
     return total
 
 
-def _alpha(row: Row) -> Any:
+def _alpha(row: Any) -> Any:
     # BALIA: rate of the fastest subflow over its own.
     most = 0.0
     for k in range(row.p[MptcpP.SUBFLOWS]):
@@ -93,7 +93,7 @@ def _alpha(row: Row) -> Any:
     return most / _rate(row.g)
 
 
-def _increase(row: Row) -> Any:
+def _increase(row: Any) -> Any:
     # Growth of the window per packet acknowledged [packet].
     g, algorithm = row.g, row.p[MptcpP.COUPLING]
     total = _sum_of_rates(row)
@@ -107,7 +107,7 @@ def _increase(row: Row) -> Any:
     return linked + _moved(row) / g[FlowFloat.CWND]
 
 
-def _fastest(row: Row) -> Any:
+def _fastest(row: Any) -> Any:
     # LIA: largest window over the square of the round trip.
     found = 0.0
     for k in range(row.p[MptcpP.SUBFLOWS]):
@@ -117,7 +117,7 @@ def _fastest(row: Row) -> Any:
     return found
 
 
-def _moved(row: Row) -> Any:
+def _moved(row: Any) -> Any:
     # OLIA: alpha, which moves window from the largest subflows to the best ones.
     g, j = row.g, row.j
     got = through(row)
@@ -149,7 +149,7 @@ def _quality(g: Any) -> Any:
     return g[SubFloat.INTERVAL] / g[SubFloat.RTT] / g[SubFloat.RTT]
 
 
-def _begin_interval(row: Row) -> None:
+def _begin_interval(row: Any) -> None:
     # OLIA: begin an interval between losses, unless nothing got through in the present one.
     j, got = row.j, through(row)
     if got > j[Sub.LOSS_2]:

@@ -161,7 +161,7 @@ def _prepare(p: Any, hops: Any, losses: Any, m: Any, g: Any, path: Any) -> None:
     f[SubFloat.SERVICE] = route.service
 
 
-def _row(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, path: Any) -> Row:
+def _row(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, path: Any) -> Any:
     # Return the arrays of a subflow.
     s, j, f = m[place_of(hops, path) :], m[own_words(hops, path) :], g[path * SubFloat.SIZE :]
     route = Route(
@@ -185,7 +185,7 @@ def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any) -> No
             joins = t + row.route.base_rtt
 
 
-def _handshake(row: Row, t: Any, rounds: Any) -> Any:
+def _handshake(row: Any, t: Any, rounds: Any) -> Any:
     # Perform the handshake of a subflow from `t` on, which takes so many round trips: when it ends [ns].
     p, s, w = row.p, row.s, row.w
     begin, rto = t, p[ReliableP.INITIAL_RTO]
@@ -242,7 +242,7 @@ def _window_left(p: Any, hops: Any, m: Any, g: Any, path: Any) -> Any:
     return max(float(int(max(left, share))), 1.0)
 
 
-def _round(row: Row, t: Any) -> Any:
+def _round(row: Any, t: Any) -> Any:
     # Simulate a round of a subflow from `t` on; when its next one begins [ns].
     p, s, g, route = row.p, row.s, row.g, row.route
     packets = np.int64(g[FlowFloat.CWND])
