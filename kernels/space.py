@@ -104,7 +104,7 @@ FLUIDS: dict[str, Network] = {
             "mobile + delays", "sctp + delays", "linux + mobile",
             *(f"{one} + {option}" for one in ("quic", "mptcp") for option in ("mobile", "delays")),
         ),
-        controls={**_OF_SACK, **_OF_LINUX, "mptcp": MPTCP},
+        controls={**_OF_SACK, **_OF_LINUX, "mptcp": MPTCP[:-1]},
     ),
     "shared": Network(("mixed",), ("aqm", "delays"), controls={}),
     "wireless": Network(("mixed",), ("edca",), controls={}),

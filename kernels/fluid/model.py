@@ -12,7 +12,7 @@ from netcarlo.kernels.base.bind import UNFILLED, Slots, bind
 from netcarlo.kernels.base.layout import Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.parameters import Block, LinuxP, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
-from netcarlo.kernels.fluid import cost, coupled, mptcp, path, quic, sctp, shared
+from netcarlo.kernels.fluid import cost, mptcp, path, quic, sctp, shared
 from netcarlo.kernels.fluid.adhoc import datagrams, sender
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
 from netcarlo.kernels.fluid.adhoc.reactions import LossResponse
@@ -20,7 +20,6 @@ from netcarlo.kernels.fluid.wireless import engine as wireless
 from netcarlo.kernels.path.subflows.engine import further_columns
 from netcarlo.kernels.senders import LINUX_RENO, NUMBERS, named
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
-from netcarlo.kernels.space import COUPLED
 from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
 
 TCP: tuple[Block, ...] = RowP, ReliableP, TcpP
@@ -50,8 +49,8 @@ class FluidSctpSlots(Slots):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FluidQuicSlots(Slots):
-    """Slots of the fluid model of QUIC."""
+class FluidFixedSlots(Slots):
+    """Slots of the fluid models of QUIC and MPTCP, whose hosts are fixed."""
 
     network: Any
     """Module of the network, see `round`."""
@@ -59,14 +58,6 @@ class FluidQuicSlots(Slots):
     """Number of the TCP of today's Linux by which windows grow."""
     mobile: bool = False
     """False: hosts are fixed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FluidMptcpSlots(FluidQuicSlots):
-    """Slots of the fluid model of MPTCP."""
-
-    coupled: bool
-    """True if the congestion controls of the subflows are coupled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +138,7 @@ def _sctp(address: Address) -> Model:
 
 
 def _quic(address: Address) -> Model:
-    filled = FluidQuicSlots(network=quic, kind=LINUX_RENO)
+    filled = FluidFixedSlots(network=quic, kind=LINUX_RENO)
     return Model(
         blocks=(*TCP, LinuxP, SctpP),
         address=address, make=lambda step: bind(quic.simulate, step, filled), scratch=quic.scratch_words,
@@ -156,11 +147,8 @@ def _quic(address: Address) -> Model:
 
 
 def _mptcp(address: Address) -> Model:
-    is_coupled = address.control == COUPLED
-    kind = named("linux", "reno" if is_coupled else address.control)
-    filled = FluidMptcpSlots(
-        network=coupled if is_coupled else path, kind=NUMBERS[kind.fluid], coupled=is_coupled
-    )
+    kind = named("linux", address.control)
+    filled = FluidFixedSlots(network=path, kind=NUMBERS[kind.fluid])
     return Model(
         blocks=(*TCP, LinuxP, SctpP),
         address=address, make=lambda step: bind(mptcp.simulate, step, filled), scratch=mptcp.scratch_words,

@@ -1,8 +1,7 @@
 """Fluid model of MPTCP: a fluid of today's Linux on each path, and what the subflows share.
 
 Each subflow has its own window, losses and timer, as in `path`. They share the data of a finite transfer and
-the receive window. With coupled congestion controls the growth of a window depends on all of them
-(`coupled`). The slot `network` is the module with the functions that `round` needs: `path`, or `coupled`.
+the receive window. Coupled congestion controls have no fluid model.
 
 Scratch has a block of words for each subflow: those of its flow (`FlowWord`), of its path (`RouteWord`), of
 what it has of its own (`Sub`) and of its outcomes (`Out`). Memory has a block of floats for each.
@@ -36,10 +35,6 @@ from netcarlo.kernels.fluid.state import ONE_BITS, FlowFloat, FlowWord, State, i
 
 KIND: Any = slot("kind")
 """Number of the TCP of each subflow, see `senders`."""
-COUPLED: Any = slot("coupled")
-"""True if the congestion controls are coupled."""
-control: Any = slot("network")
-"""Module of the network, see `round`; of coupled controls it also has the function `settle`."""
 
 OUT = len(Out)
 PATH = np.int64(0)
@@ -59,10 +54,8 @@ class Sub(IntEnum):
     LOSS_ODDS = 5
     ONE_WAY = 6
     BURST = 7  # window at which bursts of slow start overflow a queue [packet]
-    LOSS_1 = 8  # OLIA: packets that had got through at the loss before the latest one [packet, ONE_BITS]
-    LOSS_2 = 9  # OLIA: packets that had got through at the latest loss [packet, ONE_BITS]
-    ARRIVED = 10  # when the last packets of its latest round arrive [ns]
-    SIZE = 11
+    ARRIVED = 8  # when the last packets of its latest round arrive [ns]
+    SIZE = 9
 
 
 class SubFloat(IntEnum):
@@ -70,9 +63,7 @@ class SubFloat(IntEnum):
 
     SERVICE = FlowFloat.SIZE  # service time of a packet at the slowest hop [ns]
     RTT = FlowFloat.SIZE + 1  # latest round trip [ns]; 0 until it may carry data
-    BEFORE = FlowFloat.SIZE + 2  # coupled: window before the latest growth [packet]
-    INTERVAL = FlowFloat.SIZE + 3  # OLIA: packets between losses [packet]
-    SIZE = FlowFloat.SIZE + 4
+    SIZE = FlowFloat.SIZE + 2
 
 
 class Row(NamedTuple):
@@ -100,8 +91,6 @@ class Row(NamedTuple):
     """Its path while no hop has an outage."""
     burst: Any
     """Window at which bursts of slow start overflow a queue [packet]; ENDLESS if they do not."""
-    every: Any
-    """Floats of all subflows."""
 
 
 def words_of_subflow(hops: int) -> int:
@@ -169,7 +158,7 @@ def _row(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, path: Any
     )
     return Row(
         p, s, f, s[FlowWord.SIZE :], j, hops[path:], losses, outages[path:], j[Sub.SIZE :], route,
-        j[Sub.BURST], g,
+        j[Sub.BURST],
     )  # fmt: skip
 
 
@@ -221,8 +210,6 @@ def _step(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any
     row.g[FlowFloat.RECEIVE_WINDOW] = _window_left(p, hops, m, g, path)
     j[Sub.NEXT] = _round(row, t)
     j[Sub.THROUGH] = through(row)
-    if COUPLED:
-        control.settle(row)
 
 
 def _window_left(p: Any, hops: Any, m: Any, g: Any, path: Any) -> Any:
@@ -248,7 +235,6 @@ def _round(row: Any, t: Any) -> Any:
     packets = np.int64(g[FlowFloat.CWND])
     rtt = max(float(route.base_rtt), float(min(packets, route.capacity)) * route.service)
     g[SubFloat.RTT] = rtt
-    g[SubFloat.BEFORE] = g[FlowFloat.CWND]
     begin = t
     t = arrivals.settle(p, s, row.out, route.service, route.one_way, begin, advance(row, t))
     if through(row) > row.j[Sub.THROUGH]:

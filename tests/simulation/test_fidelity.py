@@ -79,6 +79,9 @@ def test_unknown_fidelities_are_refused() -> None:
     reserve = {"transport": {"protocol": "mptcp"}, "paths": [ROUTE, {**ROUTE, "backup": True}]}
     with pytest.raises(InputError, match="does not support backup"):
         fidelity.check(PATHS.with_values(reserve), "fluid")
+    coupled = {"transport": {"protocol": "mptcp", "congestion_control": "lia"}, "paths": [ROUTE, ROUTE]}
+    with pytest.raises(InputError, match="22 to 25 % more than packets"):
+        fidelity.check(PATHS.with_values(coupled), "fluid")
     mesh = load_scenario(EXAMPLES / "wifi_mesh.yaml", values={"transport": {"protocol": "sctp"}})
     with pytest.raises(InputError, match="supports sctp only in a cell"):
         fidelity.check(mesh, "fluid")

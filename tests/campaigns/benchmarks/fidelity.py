@@ -79,7 +79,7 @@ QUIC = {
 }
 MPTCP = {
     f"mptcp_{name}": {"transport": {"protocol": "mptcp", "congestion_control": name}}
-    for name in ("reno", "cubic", "bbr", "lia", "olia", "balia")
+    for name in ("reno", "cubic", "bbr")
 }
 
 OUTAGES = {"up": {"log_uniform": ["20 s", "200 s"]}, "down": {"log_uniform": ["0.1 s", "5 s"]}}

@@ -1,6 +1,5 @@
-"""The fluid of MPTCP: that of today's Linux on each path, and coupled controls at their fixed points."""
+"""The fluid of MPTCP: that of today's Linux on each path."""
 
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from netcarlo.simulation.simulate import simulate
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.path.scenarios import mptcp_rows
 
-HOP = {"rate": "1 Gbit/s", "delay": "25 ms"}
 ALIKE = [Out[name] for name in (
     "SENT", "RECEIVED", "DELIVERED", "TIMEOUTS", "FAST_RETRANSMITS", "CWND_CUTS", "DROPS_QUEUE",
     "DROPS_RANDOM", "DROPS_OUTAGE", "CWND_SUM", "RTT_SUM", "SAMPLES", "RTT_SAMPLES", "RETRANSMITTED",
@@ -46,28 +44,6 @@ def test_subflows_share_a_transfer_and_the_window() -> None:
     rtt_s = 0.04 + 1500 * 8 / 10e6
     found = simulate(small, replications=1).frame.iloc[0]
     assert found["goodput_bps"] == pytest.approx(60 * 1424 * 8 / rtt_s, rel=0.1)
-
-
-def settled(control: str, losses: list[float]) -> Any:
-    """Mean outcomes of 16 networks of paths with these losses."""
-    paths = [{"hops": [{**HOP, "loss": loss}]} for loss in losses]
-    data = {"duration": "200 s", "fidelity": "fluid", "paths": paths}
-    transport = {"protocol": "mptcp", "congestion_control": control}
-    return simulate(Scenario.check({**data, "transport": transport}), replications=16).frame.mean()
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("control", ["lia", "olia", "balia"])
-def test_two_coupled_subflows_together_have_the_window_of_one(control: str) -> None:
-    """Equal losses p and round trips: the windows add up to sqrt(2 / p)."""
-    total = settled(control, [0.004, 0.004])["mean_cwnd_packets"]
-    assert total == pytest.approx((2 / 0.004) ** 0.5, rel=0.15)
-
-
-@pytest.mark.full
-def test_windows_of_lia_are_inversely_proportional_to_losses() -> None:
-    found = settled("lia", [0.002, 0.008])
-    assert found["subflow_1_bps"] / found["subflow_2_bps"] == pytest.approx(4, rel=0.2)
 
 
 def test_the_limit_of_a_transfer_is_never_exceeded() -> None:

@@ -18,7 +18,7 @@ from netcarlo.kernels.base.loss import probabilities
 from netcarlo.kernels.base.parameters import MptcpP, P, ReliableP, RowP, SctpP, TcpP
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import coupled_rows, linux_rows, mptcp_rows, sctp_rows, tcp_rows
+from tests.twins.path.scenarios import linux_rows, mptcp_rows, sctp_rows, tcp_rows
 from tests.twins.quic.scenarios import as_quic
 
 
@@ -34,20 +34,13 @@ def subflow_rows(count: int, *, seed: int) -> Rows:
     return rows
 
 
-def linked_rows(count: int, *, seed: int) -> Rows:
-    """One to four paths with MPTCP whose controls are coupled."""
-    rows = coupled_rows(count, seed=seed)
-    rows.parameters[:, MptcpP.BACKUP] = 0
-    return rows
-
-
 TCPS = ("tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
 ROWS: dict[str, Any] = {
     **{f"fluid_{tcp}": tcp_rows for tcp in TCPS},
     **{f"fluid_{tcp}_mobile": mobile_rows for tcp in TCPS},
     "fluid_linux_reno": linux_rows, "fluid_linux_cubic": linux_rows, "fluid_linux_bbr": linux_rows,
     "fluid_mptcp_reno": subflow_rows, "fluid_mptcp_cubic": subflow_rows, "fluid_mptcp_bbr": subflow_rows,
-    "fluid_mptcp_coupled": linked_rows, "fluid_quic": quic_rows,
+    "fluid_quic": quic_rows,
     "fluid_sctp": sctp_rows, "fluid_sctp_mobile": sctp_mobile_rows,
 }  # fmt: skip
 """Random rows for each model."""
