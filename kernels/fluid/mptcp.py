@@ -72,23 +72,23 @@ class Row(NamedTuple):
     p: Any
     """Columns of the scenario (`P`)."""
     s: Any
-    """Words of its flow (`FlowWord`)."""
+    """Words of the flow (`FlowWord`)."""
     g: Any
-    """Floats of its flow (`FlowFloat`, `SubFloat`)."""
+    """Floats of the flow (`FlowFloat`, `SubFloat`)."""
     w: Any
-    """Words of its path (`RouteWord`)."""
+    """Words of the path (`RouteWord`)."""
     j: Any
-    """Its own words (`Sub`)."""
+    """Words of the subflow (`Sub`)."""
     hops: Any
-    """Columns of the hops of its path (`Hop`), [1, hop, column]."""
+    """Columns of the hops of the path (`Hop`), [1, hop, column]."""
     losses: Any
     """Loss table, see `base.loss`."""
     outages: Any
     """Beginning and end of each outage [ns], [1, hop, outage, 2]."""
     out: Any
-    """Its outcomes (`Out`)."""
+    """Outcomes of the subflow (`Out`)."""
     route: Route
-    """Its path while no hop has an outage."""
+    """Path of the subflow while no hop has an outage."""
     burst: Any
     """Window at which bursts of slow start overflow a queue [packet]; ENDLESS if they do not."""
 
