@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import scipy.stats  # noqa: F401  # imported by draws: the first case of a process would pay for it
+
 from netcarlo.errors import MAX_LINE, InputError
 from netcarlo.schema.notes import Note
 from tests.campaigns.fuzz import drive, options
