@@ -302,9 +302,12 @@ class Sweep:
         """Yield cells [n] by variant. Raises InputError if a derived number is not allowed."""
         place = self.indices(cells)
         variant = self._variant(place)
+        draws, row = np.unique(place["draw"], return_inverse=True)
+        cube = None if self.design is None else self.design.points(draws)
         for number in np.unique(variant):
             at = np.flatnonzero(variant == number)
-            yield self._batch(int(number), at, {name: index[at] for name, index in place.items()}, cells[at])
+            here = {name: index[at] for name, index in place.items()}
+            yield self._batch(int(number), at, here, cells[at], None if cube is None else cube[row[at]])
 
     def _variant(self, place: Mapping[str, Ints]) -> Ints:
         """Return the variants of cells at these indices of the axes."""
@@ -326,17 +329,18 @@ class Sweep:
                 variants=self.variants, groups=every, seed=self.base.seed,
             )  # fmt: skip
 
-    def _batch(self, number: int, at: Ints, place: dict[str, Ints], cells: Ints) -> Batch:
+    def _batch(
+        self, number: int, at: Ints, place: dict[str, Ints], cells: Ints, cube: Floats | None
+    ) -> Batch:
+        # `cube` has the points of the design for the draws of the cells [n, dimension].
         variant = self.variants[number]
         given: dict[str, Floats] = {}
-        if self.design is not None:
-            draws, row = np.unique(place["draw"], return_inverse=True)
-            cube = self.design.points(draws)
+        if cube is not None:
             for each in self.inputs:
                 if number in each.of_variant:
                     distribution, whole = each.of_variant[number]
                     values = distribution.quantile(cube[:, each.dimension])
-                    given[each.name] = (np.rint(values) if whole else values)[row]
+                    given[each.name] = np.rint(values) if whole else values
             given["topology"] = place["draw"].astype(np.float64)
         for axis in self.axes:
             for name, column in axis.columns.items():
