@@ -86,10 +86,11 @@ def of_populations() -> Iterator[Row]:
     for network, protocol, scenario in populations():
         for cheap in fidelity.CHEAP:
             if (cheap, network, protocol) in fidelity.measured():
-                extents = merged(scenario.network.compared(scenario).protocols.values())
-                found.setdefault((cheap, network), {})[protocol] = extents
-    for (kind, network), each in found.items():
-        for protocol, extents in _together(each).items():
+                each = scenario.network.compared(scenario).protocols
+                name = next(iter(each)) if len(each) == 1 else protocol
+                found.setdefault((cheap, network), {})[name] = merged(each.values())
+    for (kind, network), by_protocol in found.items():
+        for protocol, extents in _together(by_protocol).items():
             for quantity, extent in extents.items():
                 yield Row(
                     kind, network, protocol, quantity, extent.low, extent.high, RANGE,
