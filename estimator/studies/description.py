@@ -385,7 +385,7 @@ class Description(Record):
 
     @property
     def runs_behind_the_table(self) -> float:
-        """Assumed number of runs of which a published number is the mean: that of the calibration, or 1."""
+        """Assumed number of runs of which a published number is the mean; 1 without calibration."""
         return self.calibration.runs_behind_the_table if self.calibration is not None else 1
 
     @property

@@ -129,7 +129,7 @@ def place_of(hops: Any, path: Any) -> Any:
 
 
 def own_words(hops: Any, path: Any) -> Any:
-    """Return the first of its own words (`Sub`)."""
+    """Return the word where `Sub` begins for the subflow of a path."""
     return place_of(hops, path) + FlowWord.SIZE + words(hops.shape[1])
 
 
