@@ -54,7 +54,9 @@ def sweep(
         space = what
         if values:
             scenario = what.definition["scenario"] | values
-            space = Sweep.from_definition(what.definition | {"scenario": scenario})
+            # Another seed draws other networks, whose derived numbers were not checked.
+            definition = what.definition | {"scenario": scenario}
+            space = Sweep.from_definition(definition, derived_checked=False)
     elif isinstance(what, Mapping):
         space = make_sweep({**what, **values})
     else:

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError
 from netcarlo.numerics import statistics
 from netcarlo.simulation import workload
 from netcarlo.simulation.executors import Workers
@@ -149,11 +148,8 @@ def rehearsal(sweep: Sweep) -> Sweep:
 def check(sweep: Sweep) -> None:
     """Raise InputError if a cell is too large to be simulated without confirmation; checks equally spaced
     cells."""
-    for cell in np.unique(np.linspace(0, sweep.n_cells - 1, MAX_CHECKED).astype(np.int64)):
-        try:
-            found = identity.scenario(sweep, int(cell))
-        except InputError:  # the cell will fail
-            continue
+    cells = np.unique(np.linspace(0, sweep.n_cells - 1, MAX_CHECKED).astype(np.int64))
+    for cell, found in identity.scenarios(sweep, cells).items():  # other cells will fail
         workload.check([workload.forecast(found, found.replications)], what=f"cell {cell} of the sweep")
 
 

@@ -6,11 +6,13 @@ different models have different keys.
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netcarlo.errors import InputError
 from netcarlo.numerics.arrays import Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields
@@ -25,6 +27,19 @@ def scenario(sweep: "Sweep", cell: int) -> Scenario:
     """Return the scenario of a cell, including all drawn, derived and swept values."""
     batch = next(iter(sweep.batches(np.array([cell]))))
     return _resolved(sweep, batch, 0)[0]
+
+
+def scenarios(sweep: "Sweep", cells: Ints) -> dict[int, Scenario]:
+    """Return the scenarios of cells [n] by cell, without those that cannot be simulated.
+
+    Faster than `scenario` of each.
+    """
+    found = {}
+    for batch in sweep.batches(cells):
+        for i, cell in enumerate(cells[batch.at].tolist()):
+            with suppress(InputError):
+                found[cell] = _resolved(sweep, batch, i)[0]
+    return dict(sorted(found.items()))
 
 
 def key(resolved: Scenario) -> str:

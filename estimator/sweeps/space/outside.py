@@ -1,12 +1,10 @@
 """Cells of a sweep that are outside the validated range of their model."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import validated
 from netcarlo.simulation.validated import Outside
@@ -59,11 +57,8 @@ def count_outside(sweep: "Sweep") -> OutsideRange:
     numbers = len(next(iter(sweep.batches(np.zeros(1, np.int64)))).given)
     most = min(n, MAX_CHECKED, max(MIN_CHECKED, MAX_NUMBERS // max(numbers, 1)))
     cells = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
-    scenarios = []
-    for cell in cells:
-        with suppress(InputError):  # a cell that cannot be simulated is reported as failed
-            scenarios.append(identity.scenario(sweep, int(cell)))
-    return of_scenarios(scenarios, of=n)
+    scenarios = identity.scenarios(sweep, cells)  # a cell that cannot be simulated is reported as failed
+    return of_scenarios(list(scenarios.values()), of=n)
 
 
 def of_scenarios(scenarios: Sequence[Scenario], *, of: int) -> OutsideRange:

@@ -75,9 +75,17 @@ class Sweep:
     """Checked sweep. Cells are numbered with the compared axis fastest and the draw slowest."""
 
     def __init__(
-        self, definition: dict[str, Any], *, document: Document | None = None, source: str = ""
+        self,
+        definition: dict[str, Any],
+        *,
+        document: Document | None = None,
+        source: str = "",
+        derived_checked: bool = False,
     ) -> None:
-        """Check a definition that `file.make_sweep` has made. Raises InputError with file and line."""
+        """Check a definition that `file.make_sweep` has made. Raises InputError with file and line.
+
+        With `derived_checked`, the derived numbers of every cell are not checked again.
+        """
         self.definition = definition
         self.source = source
         self._places = Places(document)
@@ -133,7 +141,8 @@ class Sweep:
         check_setters(self._places, self.axes, used=used, auto="fidelity" in definition)
         for number, (settings, words, _) in enumerate(made):
             self._check_numbers(number, settings, words)
-        self._check_derived()
+        if not derived_checked:
+            self._check_derived()
         self.screening = self._screening() if definition.get("fidelity") == "auto" else None
         self.cheap = bool(definition.get("cheap"))
         """True if cheap models simulate the cells: the sweep is the result of `screened`."""
@@ -144,13 +153,13 @@ class Sweep:
             )
 
     @classmethod
-    def from_definition(cls, definition: dict[str, Any]) -> "Sweep":
+    def from_definition(cls, definition: dict[str, Any], *, derived_checked: bool = True) -> "Sweep":
         """Return the sweep of a definition that was checked before, perhaps on another machine."""
-        return cls(congestion_files.provide(definition))
+        return cls(congestion_files.provide(definition), derived_checked=derived_checked)
 
     def screened(self) -> "Sweep":
         """Return the sweep with the cheap models of `fidelity: auto` in the cells that have one."""
-        return Sweep(self.definition | {"cheap": True})
+        return Sweep(self.definition | {"cheap": True}, derived_checked=True)
 
     def answer_reason(self, cells: Ints) -> NDArray[np.object_]:
         """Return the values of the column `because` for cells [n], see docs/sweeps.md."""

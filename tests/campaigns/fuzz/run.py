@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-import scipy.stats  # noqa: F401  # imported by draws: the first case of a process would pay for it
+import pint  # noqa: F401  # imported by units and draws on first use: the first case would pay for them
+import scipy.stats  # noqa: F401
 
 from netcarlo.errors import MAX_LINE, InputError
 from netcarlo.schema.notes import Note
+from netcarlo.simulation.provenance import model_version
 from tests.campaigns.fuzz import drive, options
 from tests.campaigns.fuzz.mutations import mutated
 from tests.campaigns.fuzz.seeds import Seed, seeds, write
@@ -79,6 +81,7 @@ def refused_seeds(known: Iterable[Seed]) -> list[str]:
 def run(numbers: range, seed: int) -> Found:
     """The cases of these numbers.  Each depends on its number and the seed alone."""
     found, known = Found(), seeds()
+    model_version()  # takes seconds until its result is in the cache folder
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _limited(), options.working():
         configs = drive.playground(Path(folder))
         for number in numbers:
