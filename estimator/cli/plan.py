@@ -21,8 +21,8 @@ from netcarlo.cli.workers import Scheduler, Workers, simulating
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
+    from netcarlo.planning.definition import Plan
     from netcarlo.planning.designs import Frontier
-    from netcarlo.planning.file import Plan
     from netcarlo.planning.run import Answer, State
 
 LINE_S = 30.0

@@ -22,7 +22,7 @@ def schema(
 def made(kind: Kind) -> Schema:
     """Return the JSON Schema of a kind of file (draft 2020-12)."""
     from netcarlo.estimation.reference import Mapping
-    from netcarlo.planning.file import PlanSpec
+    from netcarlo.planning.description import PlanSpec
     from netcarlo.schema import distributions, json_schema
     from netcarlo.schema.record import Record
     from netcarlo.studies.description import Description

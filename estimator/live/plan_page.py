@@ -26,7 +26,8 @@ from netcarlo.live.scheduler import AbandonedError, Scheduler
 from netcarlo.live.url_state import State, read
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
-from netcarlo.planning.file import Plan, make_plan, set_in_plan
+from netcarlo.planning.definition import Plan
+from netcarlo.planning.file import make_plan, set_in_plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import Answer, Search
 from netcarlo.planning.runner import ReplicationRunner

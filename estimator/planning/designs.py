@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.planning.file import Asked, Plan, as_plan
+from netcarlo.planning.definition import Plan
+from netcarlo.planning.file import Asked, as_plan
 from netcarlo.planning.run import Answer, Progress, answers, json_data
 from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned

@@ -17,7 +17,7 @@ import numpy as np
 from netcarlo.estimation.verdicts import following
 from netcarlo.numerics import evidence
 from netcarlo.numerics.arrays import Floats
-from netcarlo.planning.file import Plan
+from netcarlo.planning.definition import Plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN

@@ -13,7 +13,8 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.estimation.verdicts import FIRST, GROWTH
 from netcarlo.planning import thresholds
-from netcarlo.planning.file import Asked, Plan, as_plan
+from netcarlo.planning.definition import Plan
+from netcarlo.planning.file import Asked, as_plan
 from netcarlo.planning.ledger import Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search

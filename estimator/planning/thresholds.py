@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
-from netcarlo.planning.file import Plan, Resource
+from netcarlo.planning.definition import Plan, Resource
 from netcarlo.planning.runner import ReplicationRunner
 
 REPLICATIONS = 256

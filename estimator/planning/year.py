@@ -16,7 +16,7 @@ import numpy as np
 from netcarlo.estimation.strata import Strata
 from netcarlo.numerics import evidence
 from netcarlo.numerics.arrays import Floats, Ints
-from netcarlo.planning.file import Plan
+from netcarlo.planning.definition import Plan
 from netcarlo.planning.ledger import Ledger, Point, Share
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.runner import ReplicationRunner

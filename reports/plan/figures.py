@@ -7,7 +7,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from netcarlo.planning.file import Plan
+from netcarlo.planning.definition import Plan
 from netcarlo.planning.run import VERDICTS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.parts import exported, scales

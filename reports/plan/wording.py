@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from netcarlo.networks import aqm
-from netcarlo.planning.file import Plan, Resource
+from netcarlo.planning.definition import Plan, Resource
 from netcarlo.planning.ledger import Point
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import Answer, State

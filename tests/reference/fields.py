@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from netcarlo.estimation.reference import Mapping
-from netcarlo.planning.file import PlanSpec
+from netcarlo.planning.description import PlanSpec
 from netcarlo.scenario import Scenario
 from netcarlo.schema import meanings
 from netcarlo.schema.record import Record

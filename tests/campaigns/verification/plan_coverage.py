@@ -29,7 +29,7 @@ from netcarlo.kernels.base.delays import SHIFT
 from netcarlo.networks.wireless import bianchi
 from netcarlo.numerics.histogram import edges
 from netcarlo.planning import Frontier, make_plan
-from netcarlo.planning.file import Plan
+from netcarlo.planning.definition import Plan
 from netcarlo.planning.ledger import Ledger
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import Bracket, search
