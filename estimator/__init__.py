@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from netcarlo.calibration.fit.fit import Fitted, fit
     from netcarlo.captures.capture import capture
-    from netcarlo.comparison.compare import Comparison, compare
+    from netcarlo.comparison.compare import compare
+    from netcarlo.comparison.comparison import Comparison
     from netcarlo.comparison.measured import Measured, compare_measured
     from netcarlo.errors import InputError
     from netcarlo.estimation.availability import Availability, availability
@@ -40,7 +41,8 @@ logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # what is said 
 _HOMES = {
     "calibration.fit.fit": ["Fitted", "fit"],
     "captures.capture": ["capture"],
-    "comparison.compare": ["Comparison", "compare"],
+    "comparison.compare": ["compare"],
+    "comparison.comparison": ["Comparison"],
     "comparison.measured": ["Measured", "compare_measured"],
     "errors": ["InputError"],
     "estimation.availability": ["Availability", "availability"],

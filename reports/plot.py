@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from netcarlo.comparison.compare import Comparison
+from netcarlo.comparison.comparison import Comparison
 from netcarlo.errors import InputError
 from netcarlo.estimation.estimate import Estimate
 from netcarlo.planning.designs import Frontier

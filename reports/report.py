@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from netcarlo.comparison.compare import Comparison
+from netcarlo.comparison.comparison import Comparison
 from netcarlo.planning.designs import Frontier
 from netcarlo.planning.run import Answer
 from netcarlo.reports.comparison.page import comparison_page

@@ -13,7 +13,7 @@ from netcarlo.cli.workers import Scheduler, Workers, simulating
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
-    from netcarlo.comparison.compare import Comparison
+    from netcarlo.comparison.comparison import Comparison
 
 MOST_ROWS = 1000
 """Maximum number of rows that are printed; the files have all of them."""

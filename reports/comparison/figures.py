@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from netcarlo.comparison.compare import Comparison
+from netcarlo.comparison.comparison import Comparison
 from netcarlo.reports.comparison import wording
 from netcarlo.reports.parts import exported
 from netcarlo.reports.parts.choices import Choice, with_choices

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from netcarlo.comparison.compare import Comparison
+from netcarlo.comparison.comparison import Comparison
 from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
 from netcarlo.reports.comparison import figures, wording
 from netcarlo.reports.page import page

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from netcarlo.comparison.compare import Comparison
+from netcarlo.comparison.comparison import Comparison
 from netcarlo.comparison.differences import FALSE_DISCOVERY_RATE
 from netcarlo.networks.outcome import Outcome
 from netcarlo.numerics.statistics import Mean

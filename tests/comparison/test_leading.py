@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
-from netcarlo.comparison.compare import Comparison, compared
+from netcarlo.comparison.comparison import Comparison
 from netcarlo.comparison.leading import ordered, sizes
+from netcarlo.comparison.pairs import compared
 from netcarlo.comparison.side import Side, cells, from_sd
 from netcarlo.reports.comparison import wording
 from netcarlo.reports.comparison.page import comparison_page

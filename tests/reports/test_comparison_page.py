@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from netcarlo.comparison.compare import Comparison, compared
+from netcarlo.comparison.comparison import Comparison
+from netcarlo.comparison.pairs import compared
 from netcarlo.comparison.side import Side, cells, from_sd
 from netcarlo.networks.outcome import ANY, SHARE, Outcome
 from netcarlo.reports.comparison import figures, wording
