@@ -1,6 +1,8 @@
 """Runs of a real kernel: the drawn scenarios, and a transfer compared with ours if a network stack is
 available."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +97,11 @@ def test_two_subflows_carry_as_much_as_in_the_kernel(tmp_path: Path) -> None:
     found = validate(file, target="cpu").rows.set_index("metric")
     assert found["reference"]["goodput_Bps"] > 1.2 * 6e6 / 8  # more than the first path carries
     assert abs(found["rel_error"]["goodput_Bps"]) < 0.05
+    # Where this process may have real-time priority, the link has it.
+    assert pd.read_csv(file)["real_time_mean"].item() == float(may_be_real_time())
+
+
+def may_be_real_time() -> bool:
+    """Return True if a child process may run with SCHED_FIFO."""
+    program = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))"
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0

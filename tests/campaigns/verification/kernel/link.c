@@ -4,7 +4,7 @@
  * has two network namespaces, A (senders) and B (receivers), with a TUN device per path each; this process is the
  * link between them: outage, queue, rate, random loss, delay, in this order, as docs/models/path.md has them.  What a
  * host puts out in direct answer to a packet is taken as put out when that packet was due, so that being late
- * delays nothing else.  Needs root.  `line_of` of runs.py writes what it reads.
+ * delays nothing else.  Needs root.  Link and hosts have real-time priority where that is allowed (`real_time`).  `line_of` of runs.py writes what it reads.
  */
 #include "run.h"
 
@@ -15,6 +15,11 @@
 static struct run *runs;
 static int count;
 volatile ns *epoch;
+static volatile int served;
+
+#define NOTHING (INT64_MAX / 2) /* the time of what does not come */
+#define OVERDUE (SECOND / 2500)
+#define WATCHERS 8
 
 static double uniform(struct run *r) { /* splitmix64 */
     uint64_t z = r->random += 0x9e3779b97f4a7c15ULL;
@@ -89,7 +94,7 @@ static void enter(struct run *r, struct path *q, int d, ns t, unsigned char *byt
 }
 
 static void drain(struct run *r, struct path *q, int d, ns t) { /* what host d has put out, at time t */
-    static unsigned char buffer[65536];
+    unsigned char buffer[65536];
     for (;;) {
         ssize_t n = read(q->tun[d], buffer, sizeof buffer);
         if (n <= 0)
@@ -154,39 +159,88 @@ static ns advance(struct run *r) { /* hands over what is due; returns when the n
         r->late_sum += now - p.due;
         r->late_most = now - p.due > r->late_most ? now - p.due : r->late_most;
     }
-    return INT64_MAX;
+    return NOTHING;
 }
 
-static void serve(void) {
+static void on_cpu(int k) { /* the k-th of those this process may use */
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(getpid(), sizeof all, &all) != 0)
+        return;
+    k %= CPU_COUNT(&all);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && k-- == 0)
+            CPU_SET(cpu, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
+/* A thread per run, which waits for what is due and for what its hosts send. */
+static void *serve(void *which) {
+    struct run *r = which;
     int e = epoll_create1(EPOLL_CLOEXEC);
-    ns last = 0;
-    for (int i = 0; i < count; i++) {
-        last = runs[i].duration > last ? runs[i].duration : last;
-        for (int k = 0; k < 2 * runs[i].count; k++) {
-            struct epoll_event v = {EPOLLIN, {.u32 = (uint32_t)(2 * PATHS * i + k)}};
-            epoll_ctl(e, EPOLL_CTL_ADD, runs[i].paths[k / 2].tun[k % 2], &v);
-        }
+    for (int k = 0; k < 2 * r->count; k++) {
+        struct epoll_event v = {EPOLLIN, {.u32 = (uint32_t)k}};
+        epoll_ctl(e, EPOLL_CTL_ADD, r->paths[k / 2].tun[k % 2], &v);
     }
-    real_time(40);
-    int going = count;
-    for (ns end = *epoch + last; clock_ns() < end && going > 0;) {
-        ns next = end;
-        going = 0;
-        for (int i = 0; i < count; i++) {
-            ns t = advance(&runs[i]);
-            next = t < next ? t : next;
-            going += t < INT64_MAX || runs[i].complete[0] < 0;
-        }
-        ns wait = next - clock_ns();
+    on_cpu((int)(r - runs));
+    r->real_time = real_time(40) == 0;
+    for (ns end = *epoch + r->duration; clock_ns() < end;) {
+        pthread_mutex_lock(&r->lock);
+        r->next = advance(r);
+        int going = r->next < NOTHING || r->complete[0] < 0;
+        ns wait = (r->next < end ? r->next : end) - clock_ns();
+        pthread_mutex_unlock(&r->lock);
+        if (!going)
+            break;
         struct timespec w = {wait > 0 ? wait / SECOND : 0, wait > 0 ? wait % SECOND : 0};
-        struct epoll_event found[2 * PATHS * RUNS];
-        int n = epoll_pwait2(e, found, 2 * PATHS * RUNS, &w, NULL);
+        struct epoll_event found[2 * PATHS];
+        int n = epoll_pwait2(e, found, 2 * PATHS, &w, NULL);
+        pthread_mutex_lock(&r->lock);
         ns now = clock_ns();
-        for (int k = 0; k < n; k++) {
-            uint32_t of = found[k].data.u32, lane = of % (2 * PATHS);
-            drain(&runs[of / (2 * PATHS)], &runs[of / (2 * PATHS)].paths[lane / 2], lane % 2, now);
-        }
+        for (int k = 0; k < n; k++)
+            drain(r, &r->paths[found[k].data.u32 / 2], found[k].data.u32 % 2, now);
+        pthread_mutex_unlock(&r->lock);
     }
+    r->next = NOTHING;
+    close(e);
+    return NULL;
+}
+
+/* A thread per CPU, which hands over what is overdue.  A hypervisor may stop a CPU for some milliseconds, and
+ * with it the threads on it, whatever their priority; it rarely stops all CPUs at once. */
+static void *watch(void *cpu) {
+    on_cpu((int)(intptr_t)cpu);
+    real_time(41);
+    while (!served) {
+        for (int i = 0; i < count; i++) {
+            struct run *r = &runs[i];
+            if (clock_ns() > r->next + OVERDUE && pthread_mutex_trylock(&r->lock) == 0) {
+                if (r->next < NOTHING)
+                    r->next = advance(r);
+                pthread_mutex_unlock(&r->lock);
+            }
+        }
+        until(clock_ns() + OVERDUE);
+    }
+    return NULL;
+}
+
+static void serve_all(void) {
+    int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    cpus = cpus > WATCHERS ? WATCHERS : cpus;
+    pthread_t threads[RUNS], watchers[WATCHERS];
+    for (int i = 0; i < count; i++) {
+        runs[i].next = NOTHING;
+        pthread_mutex_init(&runs[i].lock, NULL);
+        need(pthread_create(&threads[i], NULL, serve, &runs[i]) == 0, "a thread");
+    }
+    for (int k = 0; k < cpus; k++)
+        need(pthread_create(&watchers[k], NULL, watch, (void *)(intptr_t)k) == 0, "a thread");
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    served = 1;
+    for (int k = 0; k < cpus; k++)
+        pthread_join(watchers[k], NULL);
 }
 
 static void print(struct run *r) {
@@ -216,6 +270,7 @@ static void print(struct run *r) {
                ", \"reinjections\": %" PRId64,
                r->paths[1].way[0].sent, q->arrived, r->paths[1].arrived, (double)r->silence / second, r->told->joins,
                r->told->stale, r->told->reinjections);
+    printf(", \"real_time\": %d", r->real_time);
     printf(", \"syns\": %" PRId64 ", \"syn_acks\": %" PRId64, r->syns, r->syn_acks);
     printf(", \"flows\": [");
     for (int f = 0; f < r->flows; f++) {
@@ -299,7 +354,7 @@ int main(void) {
     }
     ns start = clock_ns() + SECOND / 5;
     *epoch = start;
-    serve();
+    serve_all();
     usleep(300000);
     signal(SIGCHLD, SIG_IGN);
     for (int i = 0; i < count; i++)

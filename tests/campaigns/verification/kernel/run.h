@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/tcp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -87,6 +88,9 @@ struct run {
     ns first_syn, first_tx, resume_tx, first_rx, latest_rx, silence, complete[FLOWS]; /* of data, but for the SYN */
     int64_t syns, syn_acks; /* sent, retransmissions included */
     struct told *told;
+    pthread_mutex_t lock;
+    volatile ns next; /* when something is due */
+    int real_time;    /* 1: the link has real-time priority */
     int64_t late_packets, packets;
     ns late_sum, late_most;
 };
@@ -112,9 +116,9 @@ static inline void need(int ok, const char *what) {
     }
 }
 
-static inline void real_time(int priority) {
+static inline int real_time(int priority) { /* 0 if it is allowed */
     struct sched_param p = {priority};
-    sched_setscheduler(0, SCHED_FIFO, &p);
+    return sched_setscheduler(0, SCHED_FIFO, &p);
 }
 
 /* hosts.c */

@@ -24,7 +24,7 @@ def measured(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         link = Path(folder) / "link"
         sources = [Path(__file__).with_name(name) for name in ("link.c", "hosts.c")]
-        subprocess.run(["gcc", "-O2", "-o", link, *sources], check=True)
+        subprocess.run(["gcc", "-O2", "-pthread", "-o", link, *sources], check=True)
         records = rows.to_dict("records")
         waiting = [(k, row, run) for k, row in enumerate(records) for run in range(row["n_seeds"])]
         found: dict[int, list[dict[str, float]]] = {k: [] for k in range(len(rows))}
