@@ -50,6 +50,10 @@ class Mptcp(Linux):
     of few kinds of links and tunnels has 2304 B; for that of a distribution 4352 B follow from its
     sources."""
 
+    window_growth: Annotated[Number, Quantity(units.PACKETS, 0, 1e6, whole=True)] = 0.0
+    """Number of data packets of each subflow during which the receive window still grows: the receiver
+    acknowledges each of them at once. 0: the window has its full size from the start."""
+
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     own_association: ClassVar[str] = ""
     queues_measured: ClassVar[bool] = False
@@ -63,6 +67,7 @@ class Mptcp(Linux):
         **Linux.fills,
         "stale_loss_cnt": (MptcpP.STALE_LOSS_CNT, 1),
         "per_mss": (MptcpP.PER_MSS, 1),
+        "window_growth": (MptcpP.WINDOW_GROWTH, 1),
     }
 
     @property

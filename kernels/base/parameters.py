@@ -225,6 +225,8 @@ class MptcpP(IntEnum):
     0: never."""
     PER_MSS = SctpP.INITIAL_CWND
     """Memory of a send buffer per packet of the window [bytes] (`per_mss` in `tcp_sndbuf_expand`)."""
+    WINDOW_GROWTH = SctpP.RWND
+    """Data packets of a subflow during which its receive window grows (`tcp_grow_window`)."""
     COUPLING = SctpP.RESPONSE_ALTERNATE
     """Coupled congestion control, one of `mptcp.coupled.control.Algorithm`; 0: subflows are not coupled."""
 

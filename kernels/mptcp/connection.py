@@ -54,6 +54,8 @@ def on_ack(p: Any, m: Any, g: Any, constants: Any, now: Any, path: Any, ack_id: 
     if established == 0:
         if path > 0:
             s[Sub.JOIN_TIMER] = _join_timer(p, s, now)
+            state.sync_sndbuf(p, m)
+            scheduler.push_pending(p, m, now)
         return False
     s[Sub.RCV_STAMP] = clocks.jiffies_of(p, s, now)
     if path == 0 and of_data and m[Conn.JOINING] == 0:
@@ -76,6 +78,7 @@ def _join(p: Any, m: Any, g: Any, now: Any) -> None:
         association.start(p, s, g, now)
         if s[Tcp.ESTABLISHED] != 0:
             s[Sub.USABLE] = 1
+            state.sync_sndbuf(p, m)
 
 
 def _join_timer(p: Any, s: Any, now: Any) -> Any:
@@ -108,12 +111,13 @@ def on_timeout(p: Any, m: Any, g: Any, constants: Any, now: Any, path: Any) -> N
 def finish_event(p: Any, m: Any, now: Any, path: Any, advances: Any) -> None:
     """Adapt send buffer and timer once an event on a path has been processed and packets have been sent.
 
-    `path` is NONE unless an ACK arrived on it; `advances`: it acknowledged further data.
+    `path` is NONE unless an ACK arrived on it; `advances`: it acknowledged further data. A send buffer grows
+    only while the application waits for room in it (`tcp_check_space`, SOCK_NOSPACE).
     """
     if path >= 0:
         s = m[subflow_at(path) :]
-        if in_flight(s) < s[Tcp.CWND]:
-            expand_sndbuf(p, s)
+        if in_flight(s) < s[Tcp.CWND] and m[Conn.WRITTEN] < p[RowP.LIMIT] and expand_sndbuf(p, s):
+            state.sync_sndbuf(p, m)
     state.set_timeout(p, m, now)
     if advances and m[Conn.SND_UNA] >= p[RowP.LIMIT]:
         m[Conn.TIMER] = FOREVER

@@ -6,10 +6,17 @@ import numpy as np
 
 from netcarlo.kernels.base.bits import clear_bits, run_end, set_bit, test_bit
 from netcarlo.kernels.base.inline import noinline
-from netcarlo.kernels.base.parameters import RowP
+from netcarlo.kernels.base.parameters import MptcpP, RowP
 from netcarlo.kernels.linux import state
-from netcarlo.kernels.linux.state import NONE, Tcp
+from netcarlo.kernels.linux.state import FIRST, NONE, Tcp
 from netcarlo.kernels.mptcp.state import SACK_BLOCKS, Conn, Sub, data_ack_at, dsn_at
+
+
+def grow_window(p: Any, s: Any, packet: Any) -> None:
+    """Acknowledge a packet at once while the receive window of subflow `s` grows (`tcp_grow_window`)."""
+    if packet >= max(s[Tcp.RCV_NXT], FIRST) and s[Sub.GROWN] < p[MptcpP.WINDOW_GROWTH]:
+        s[Sub.GROWN] += 1
+        s[Tcp.QUICK_ACKS] |= 1
 
 
 @noinline

@@ -16,7 +16,6 @@ from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.state import FIRST, NONE, PACED, Tcp
 from netcarlo.kernels.mptcp.state import (
-    WMEM_MIN,
     Conn,
     Sub,
     dsn_at,
@@ -75,22 +74,13 @@ def get_send(p: Any, m: Any) -> Any:
     return pick
 
 
-def send_buffer(p: Any, m: Any) -> Any:
-    """Return the send buffer of the connection [bytes]: those of its subflows (`__mptcp_sync_sndbuf`)."""
-    room = np.int64(WMEM_MIN)
-    for path in range(p[MptcpP.SUBFLOWS]):
-        if path == 0 or m[Conn.JOINING] != 0:
-            room += m[subflow_at(path) + Sub.SNDBUF]
-    return room
-
-
 @noinline
 def write(p: Any, m: Any) -> None:
     """Let the application write if its data take two thirds of the send buffer or less, until it is full.
 
     Source: `sk_stream_is_writeable` and `mptcp_send_limit`.
     """
-    room, queued = send_buffer(p, m), (m[Conn.WRITTEN] - m[Conn.SND_UNA]) * p[RowP.DATA]
+    room, queued = m[Conn.SNDBUF], (m[Conn.WRITTEN] - m[Conn.SND_UNA]) * p[RowP.DATA]
     if room - queued < queued >> 1:
         return
     while m[Conn.WRITTEN] < p[RowP.LIMIT] and queued < room:

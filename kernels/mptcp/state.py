@@ -36,6 +36,8 @@ class Conn(IntEnum):
     """Duration of that timer [jiffies] (`timer_ival`)."""
     JOINING = auto()
     """1 after the first data ACK, when the other subflows join."""
+    SNDBUF = auto()
+    """Send buffer of the connection [bytes] (`sk_sndbuf`)."""
     REINJECTED = auto()
     """Data packets that were given to a subflow again."""
     STALES = auto()
@@ -78,6 +80,8 @@ class Sub(IntEnum):
     """Next packet of the subflow that its receiver passes to the connection."""
     ARRIVED = auto()
     """Data packets that arrived over the subflow."""
+    GROWN = auto()
+    """Data packets with which the receive window of the subflow has grown."""
     IN_ORDER = auto()
     """Data packets that the subflow was first to deliver to the connection."""
     MAP = auto()
@@ -97,8 +101,8 @@ SKB_TRUESIZE = 816
 """Memory of a socket buffer besides its data [bytes] (`skb->truesize`)."""
 SNDMEM_FACTOR, SNDMEM_FACTOR_OF_BBR = 2, 3
 """Windows that the send buffer of a subflow has room for (`tcp_sndbuf_expand`, `bbr_sndbuf_expand`)."""
-WMEM_MIN, WMEM_MAX = 4096, 4 << 20
-"""Minimum and maximum of a send buffer [bytes] (tcp_wmem)."""
+WMEM_MIN, WMEM_DEFAULT, WMEM_MAX = 4096, 16384, 4 << 20
+"""Minimum, initial value and maximum of a send buffer [bytes] (tcp_wmem)."""
 INIT_CWND = 10
 """Minimum window for which a send buffer has room [packets] (TCP_INIT_CWND)."""
 FRAGMENT = (1 << 15) - 40
@@ -156,11 +160,33 @@ def has_room(p: Any, s: Any) -> Any:
     return queued_bytes(p, s) < s[Sub.SNDBUF]
 
 
-def expand_sndbuf(p: Any, s: Any) -> None:
-    """Raise the send buffer to what the window needs (`tcp_sndbuf_expand`)."""
+def expand_sndbuf(p: Any, s: Any) -> Any:
+    """Raise the send buffer of a subflow to what the window needs (`tcp_sndbuf_expand`).
+
+    Returns True if it grew.
+    """
     packets = max(max(s[Tcp.CWND], INIT_CWND), s[Tcp.REORDERING] + 1)
     factor = SNDMEM_FACTOR_OF_BBR if PACED else SNDMEM_FACTOR
-    s[Sub.SNDBUF] = max(s[Sub.SNDBUF], min(factor * packets * p[MptcpP.PER_MSS], np.int64(WMEM_MAX)))
+    room = min(factor * packets * p[MptcpP.PER_MSS], np.int64(WMEM_MAX))
+    grows = room > s[Sub.SNDBUF]
+    s[Sub.SNDBUF] = max(s[Sub.SNDBUF], room)
+    return grows
+
+
+@noinline
+def sync_sndbuf(p: Any, m: Any) -> None:
+    """Set the send buffer of the connection to those of its subflows (`__mptcp_sync_sndbuf`).
+
+    A further subflow has that of a new socket until its SYN is answered.
+    """
+    room = np.int64(WMEM_MIN)
+    for path in range(p[MptcpP.SUBFLOWS]):
+        s = m[subflow_at(path) :]
+        if path == 0:
+            room += s[Sub.SNDBUF]
+        elif m[Conn.JOINING] != 0:
+            room += s[Sub.SNDBUF] if s[Tcp.ESTABLISHED] != 0 else np.int64(WMEM_DEFAULT)
+    m[Conn.SNDBUF] = room
 
 
 @noinline
@@ -189,6 +215,7 @@ def prepare(p: Any, m: Any, free: Any) -> Any:
         m[at + Sub.DATA_ACKS] = free + p[RowP.RING] - at
         expand_sndbuf(p, m[at:])
         free += 2 * p[RowP.RING]
+    sync_sndbuf(p, m)
     return free
 
 

@@ -13,6 +13,7 @@ IGNORED_FIELDS: dict[str, tuple[str, ...]] = {
     "fluid linux": ("transport.ack_delay", "transport.max_rto"),
     "fluid mptcp": (
         "transport.ack_delay", "transport.max_rto", "transport.stale_loss_cnt", "transport.per_mss",
+        "transport.window_growth",
     ),
     "fluid quic": ("transport.burst",),
     "formula linux": ("transport.slow_start", "transport.ack_every", "transport.min_rto"),

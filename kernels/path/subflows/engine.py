@@ -189,6 +189,7 @@ def arrive_at_receiver(
     packet, sent = m[at + Entry.NUMBER], m[at + Entry.SENT]
     m[w + Lane.HEAD] += 1
     association.note_timestamp(s, packet, sent)
+    receiver.grow_window(p, s, packet)
     ack_id, _ = association.on_data(p, s, now, packet, False)
     if packet >= FIRST:
         record.count_arrival(m, s, out, now, sent)

@@ -77,6 +77,7 @@ def events(table: Rows, event: int) -> Any:
 @pytest.mark.parametrize("control", ["reno", "cubic", "bbr", "coupled"])
 def test_it_equals_its_twin(control: str) -> None:
     table = coupled_rows(30, seed=48) if control == "coupled" else mptcp_rows(12, seed=48)
+    table.parameters[::2, MptcpP.WINDOW_GROWTH] = 40
     out = run_as_python(f"mptcp_{control}", table)
     found = differing(
         out, lambda row: simulate(f"mptcp_{control}", table, row=row), lambda row: describe(table, row), str
@@ -89,6 +90,7 @@ def test_it_equals_its_twin(control: str) -> None:
 @pytest.mark.parametrize(("control", "of"), [("cubic", mptcp_rows), ("coupled", coupled_rows)])
 def test_it_equals_its_twin_in_600_scenarios(control: str, of: Callable[..., Rows]) -> None:
     table = of(600, seed=480)
+    table.parameters[::2, MptcpP.WINDOW_GROWTH] = 100
     out = launch.run(models.model(f"mptcp_{control}"), table)
     found = differing(
         out, lambda row: simulate(f"mptcp_{control}", table, row=row), lambda row: describe(table, row), str

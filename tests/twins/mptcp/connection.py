@@ -32,6 +32,7 @@ class Connection:
         self.timer = Timer(simulation, 10, self.on_timer)
         self.jiffies = 200 * MS // parameters.TICK
         self.joining = False
+        self.add_up()
         self.reinjected = self.stales = self.reordered = 0
         self.in_order: list[int] = []
         self.later: set[int] = set()
@@ -57,7 +58,7 @@ class Connection:
 
     def write(self) -> None:
         """The application fills the send buffer once at most two thirds of it are taken."""
-        size = 4096 + self.buffers()
+        size = self.size
         if size - self.unacknowledged() < self.unacknowledged() // 2:
             return
         while self.written < self.p.LIMIT and self.unacknowledged() < size:
@@ -67,9 +68,11 @@ class Connection:
         """Return what the application has written and nobody acknowledged [byte]."""
         return (self.written - self.acknowledged) * self.p.DATA
 
-    def buffers(self) -> int:
-        """Return the send buffers of the subflows that are open or opening [byte]."""
-        return sum(one.buffer for one in (self.subflows if self.joining else self.subflows[:1]))
+    def add_up(self) -> None:
+        """Add up the send buffers of the subflows; a SYN without an answer has that of a socket."""
+        self.size = 4096 + self.subflows[0].buffer
+        for one in self.subflows[1:] if self.joining else ():
+            self.size += one.buffer if one.sender.connected else 16 * 1024
 
     def active(self) -> list[Subflow]:
         for one in self.subflows:
@@ -188,6 +191,8 @@ class Connection:
         if not connected:
             if one.number > 0:
                 one.time_third()
+                self.add_up()
+                self.push()
             self.after(one, acked=one)
             return
         one.heard = one.sender.jiffies
@@ -210,6 +215,7 @@ class Connection:
                 one.sender.begin()
                 one.sender.waiting = "new"
                 one.usable = True
+                self.add_up()
             else:
                 one.starts = True
 
@@ -226,8 +232,12 @@ class Connection:
         self.finish(acked, advances=advances)
 
     def finish(self, acked: Subflow | None, *, advances: bool) -> None:
-        if acked is not None and acked.sender.in_flight() < acked.sender.cwnd:
+        waits = self.written < self.p.LIMIT  # the application, for room
+        if waits and acked is not None and acked.sender.in_flight() < acked.sender.cwnd:
+            before = acked.buffer
             acked.grow_buffer()
+            if acked.buffer != before:
+                self.add_up()
         left = max(one.left(self.simulation.now) for one in self.subflows)
         self.jiffies = left if left > 0 else 200 * MS // self.p.TICK
         if advances:

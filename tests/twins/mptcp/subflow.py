@@ -83,6 +83,7 @@ class Subflow:
         self.numbers: dict[int, int] = {}  # data sequence number of each packet of the subflow
         self.passed = FIRST  # the receiver has passed all packets before
         self.first_to_bring = 0
+        self.window_grows = p.WINDOW_GROWTH  # packets that do this, and are acknowledged at once
         self.rate = 0
         self.windows = 3 if control == "bbr" else 2  # that the send buffer has room for
         self.buffer = self.windows * max(p.INITIAL_WINDOW, 10) * p.PER_MSS
@@ -179,6 +180,9 @@ class Subflow:
         self.receiver.merging.expire_if_due()
         if number >= FIRST:
             self.connection.count(packet)
+            if number >= self.receiver.expected and self.window_grows > 0:
+                self.window_grows -= 1
+                self.receiver.quick |= 1
         self.receiver.receive(packet)
         self.pass_up()
         if number == 1 and self.number > 0:
