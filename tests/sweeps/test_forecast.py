@@ -45,11 +45,25 @@ def test_a_forecast_is_what_comes(tmp_path, workers):
     assert (found.cells, found.networks) == (128, 1024)
     summary = run(sweep, store, executor=workers.executor, slots=workers.slots)
     assert found.packets == pytest.approx(summary.packets, rel=0.25)
-    assert found.time_s[0] / 3 < summary.wall_s < found.time_s[1] * 3  # other tests run beside
     assert found.disk_bytes == pytest.approx(store.scan().n_bytes, rel=0.6)
     assert found.memory_bytes > 1e7
     assert found.failed == 0
     assert forecast(sweep, workers, store=store).cells == 0
+
+
+@pytest.mark.full
+def test_the_time_is_as_forecast(tmp_path, workers):
+    """One of three forecasts is right: other tests may load the machine during the pilot or the run alone."""
+    sweep = make_sweep(SWEEP)
+    factors = []
+    for number in range(3):
+        store = Store.create(tmp_path / f"store{number}", sweep.manifest())
+        least_s, most_s = forecast(sweep, workers, store=store).time_s
+        wall_s = run(sweep, store, executor=workers.executor, slots=workers.slots).wall_s
+        factors.append(max(least_s / wall_s, wall_s / most_s))
+        if factors[-1] < 3:
+            break
+    assert min(factors) < 3
 
 
 @pytest.mark.full
