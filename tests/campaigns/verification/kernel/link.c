@@ -4,7 +4,8 @@
  * has two network namespaces, A (senders) and B (receivers), with a TUN device per path each; this process is the
  * link between them: outage, queue, rate, random loss, delay, in this order, as docs/models/path.md has them.  What a
  * host puts out in direct answer to a packet is taken as put out when that packet was due, so that being late
- * delays nothing else.  Needs root.  Link and hosts have real-time priority where that is allowed (`real_time`).  `line_of` of runs.py writes what it reads.
+ * delays nothing else.  Needs root.  Link and hosts have real-time priority where that is allowed (`real_time`).
+ * `line_of` of runs.py writes what it reads.
  */
 #include "run.h"
 
