@@ -48,6 +48,22 @@ def test_nothing_of_a_page_is_left_to_the_next(browser: Browser, tmp_path: Path)
         assert len(first.complaints()) == len(other.complaints()) == 1
 
 
+@pytest.mark.needs("chromium")
+def test_what_the_page_before_asks_for_is_no_complaint(browser: Browser, tmp_path: Path) -> None:
+    busy, quiet = tmp_path / "busy.html", tmp_path / "quiet.html"
+    busy.write_text(
+        "<script>for (let i = 0; i < 10; i++) setInterval(() => fetch('http://127.0.0.1:9/'))</script>"
+    )
+    quiet.write_text("quiet")
+    with browser.page() as page:
+        for _ in range(5):
+            page.visit(busy.as_uri(), width=500, height=500)
+            page.wait("document.readyState === 'complete'")
+            page.visit(quiet.as_uri(), width=500, height=500)
+            page.wait("document.body?.textContent === 'quiet'")
+            assert page.complaints() == []
+
+
 @pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_a_browser_that_ended_is_replaced(tmp_path: Path) -> None:

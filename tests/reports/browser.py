@@ -152,7 +152,12 @@ class Page:
             raise TimeoutError(f"{path}: the plots were not drawn; {self.complaints()}") from None
 
     def visit(self, address: str, *, width: int, height: int, mobile: bool = False) -> None:
-        """Go to an address in a window of this size."""
+        """Go to an address in a window of this size.
+
+        The previous page is left first, because what it asks for until it ends is no complaint of the next.
+        """
+        self.call("Page.navigate", url="about:blank")
+        self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
         self.events.clear()
         self.resize(width=width, height=height, mobile=mobile)
         self.call("Page.navigate", url=address)
