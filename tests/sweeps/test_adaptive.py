@@ -359,6 +359,7 @@ SHARED: dict[str, Any] = {
 
 BBR3 = {"congestion_control": "bbr3", "window": 32}
 """Congestion control without a cheap model."""
+BBR3_OF = {f"transport.{name}": value for name, value in BBR3.items()}
 
 
 @pytest.mark.parametrize(
@@ -374,6 +375,10 @@ BBR3 = {"congestion_control": "bbr3", "window": 32}
         (
             {"axes": {}, "scenario": {**AUTO["scenario"], "transport": {"protocol": "linux", **BBR3}}},
             "fidelity = auto has no cheap model for this sweep .*linux.*; write packet",
+        ),
+        (
+            {"axes": {"of": {"cases": {"newreno": {}, "bbr": {"transport.protocol": "linux", **BBR3_OF}}}}},
+            "fidelity = auto has no cheap model for 1 of the 2 compared settings.*; write packet, or leave",
         ),
         (
             {"scenario": {**AUTO["scenario"], "fidelity": "packet"}},

@@ -90,12 +90,28 @@ def make_screening(
     found = [cheap_model(variant, needed) for variant in variants]
     known = np.isin(groups, [i for i, (model, _) in enumerate(found) if model]).all(axis=1)
     if not known.any():
-        reason = next(why for model, why in found if not model)
-        raise InputError(f"fidelity = auto has no cheap model for this sweep ({reason}); write packet")
+        raise InputError(_refusal(groups, found))
     return Screening(
         goals=names, winner=winner, wrong=spec["wrong"], share=spec["sample"], seed=seed,
         models=tuple(model for model, _ in found), known=np.asarray(known),
     )  # fmt: skip
+
+
+def _refusal(groups: Ints, found: Sequence[tuple[Fidelity | None, str]]) -> str:
+    """Return the error for a sweep without a group that is covered, with the reasons in the groups that come
+    nearest to it."""
+    lacks = np.array([model is None for model, _ in found])[groups]
+    count = lacks.sum(axis=1)
+    nearest = int(count.argmin())
+    reasons = dict.fromkeys(found[variant][1] for variant in groups[nearest][lacks[nearest]])
+    text = f"fidelity = auto has no cheap model for this sweep ({'; '.join(reasons)}); write packet"
+    if count[nearest] == groups.shape[1]:
+        return text
+    few = f"{count[nearest]} of the {groups.shape[1]} compared settings"
+    return (
+        f"fidelity = auto has no cheap model for {few}, and decides whole comparisons "
+        f"({'; '.join(reasons)}); write packet, or leave these settings out"
+    )
 
 
 def cheap_model(scenario: Scenario, outcomes: Collection[str]) -> tuple[Fidelity | None, str]:
