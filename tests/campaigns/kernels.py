@@ -1,4 +1,4 @@
-"""All tests of kernels, also those that have a verdict; verdicts are stored."""
+"""All tests of kernels, including those with a stored verdict; stores new verdicts."""
 
 import sys
 

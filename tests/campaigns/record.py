@@ -1,4 +1,4 @@
-"""The record of a campaign: what ran, on which machine, how it ended, and all that it printed.
+"""Record of a campaign: command, machine, result and output.
 
 A record is one Markdown file, `DATE-TIME-NAME.md` in UTC.  It holds no names of hosts and users and no
 absolute paths of the machine, so it can be published.
@@ -26,7 +26,7 @@ RUNNING = "not finished: this line is replaced when the campaign ends"
 
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ABSOLUTE = re.compile(r"(?<![\w./~>-])/([\w.@+-]+)/(?:[\w.@+-]+/)*([\w.@+-]+)?")
-"""A path with at least two parts that begins a word; `kbit/s` and `10 /s` are none."""
+"""An absolute path with at least two parts; `kbit/s` and `10 /s` are not paths."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def new_file(folder: Path, name: str, at: datetime) -> Path:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file so that it is never seen in part.  Raises OSError."""
+    """Write a file so that no reader sees part of it. Raises OSError."""
     draft = path.with_suffix(".part")
     draft.write_text(text, encoding="utf-8")
     os.replace(draft, path)
@@ -79,7 +79,7 @@ def text(
 
 
 def line(printed: bytes) -> str:
-    """Return a line as a terminal shows it in the end: of one that was overwritten, the last state."""
+    """Return a line as a terminal finally shows it, after overwriting with carriage returns."""
     plain = COLOURS.sub("", printed.decode("utf-8", errors="replace"))
     return next((part for part in reversed(plain.split("\r")) if part.strip()), "")
 
@@ -97,7 +97,7 @@ def public(text: str) -> str:
 
 
 def machine() -> dict[str, str]:
-    """Return what the numbers depend on: commit, versions, processor and GPU."""
+    """Return the commit, versions, processor and GPU, on which the numbers depend."""
     packages = ", ".join(f"{name} {_version(name.lower())}" for name in PACKAGES)
     return {
         "commit": commit(),

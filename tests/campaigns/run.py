@@ -1,4 +1,4 @@
-"""Runs a campaign in a process of its own, shows what it prints and keeps it for the record."""
+"""Runs of campaigns in their own process, whose output is shown and recorded."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""`adaptive`: what counts as the same winner, and as one that is apart; and its sweeps are screened."""
+"""Campaign `adaptive`: which winners count as equal and as different beyond chance, and use of screening."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A short transfer beside ns-2: alone it takes the same time to the digit."""
+"""A single short transfer, whose completion time equals that of ns-2 to the last digit."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One of the attacks on a small sweep; `python -m tests.campaigns chaos` has all at full size."""
+"""One of the attacks on a small sweep; `python -m tests.campaigns chaos` runs all of them at full size."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Delays by class beside packet traces of ns-2: some of the scenarios of `delays`; and the cells for ns-3."""
+"""Delays by class compared with packet traces of ns-2 in some scenarios of `delays`; cells for ns-3."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.campaigns.verification.packets import Packets
 @pytest.mark.full
 @pytest.mark.needs("ns")
 def test_quantiles_are_those_of_ns2() -> None:
-    """The scenario has fewer packets than the other one over links whose quantiles agree."""
+    """Compare the scenario with the fewest packets of those over links whose quantiles agree."""
     found = errors("links", cases(3)[2])
     assert {word for word, _ in found} == {"video", "download"}
     assert far(found) == {}

@@ -1,4 +1,4 @@
-"""A small run of the campaign `fit`: one measured run that is given, with few candidates."""
+"""A small run of the campaign `fit`: one given measured run, with few candidates."""
 
 import json
 from pathlib import Path

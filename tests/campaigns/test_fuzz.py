@@ -10,7 +10,7 @@ from tests.campaigns.fuzz.run import MOST_S, Found, refused_seeds, run
 from tests.campaigns.fuzz.seeds import seeds
 
 SMALL = [seed for seed in seeds() if seed.kind != "sweep" or "starters" in seed.place.parts]
-"""All shipped files but the ready sweeps, which other tests read, too."""
+"""All shipped files except the sweeps, which other tests read."""
 
 pytestmark = pytest.mark.full
 

@@ -1,4 +1,4 @@
-"""The lease of a GPU in small; `python -m tests.campaigns gpu rehearse FOLDER` is the full rehearsal."""
+"""Small rehearsal of `gpu measure`; `python -m tests.campaigns gpu rehearse FOLDER` is the full one."""
 
 import sys
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_what_no_longer_fits_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["udp", "tcp_linux_cubic_messages", "wifi_udp", "manet_udp", "fluid"])
 def test_outcomes_are_stored_beside_the_fields_of_rows(name: str) -> None:
-    """The outcomes of a benchmark once took the place of the field `network` of 802.11."""
+    """Regression test: the outcomes of a benchmark once overwrote the field `network` of 802.11."""
     stored = {"outcomes", outcomes_of(name, 1.0)}
     assert not any(stored & {*kind._fields} for kind in KINDS.values())
 
@@ -66,7 +66,7 @@ def test_sizes_are_rows_and_seconds() -> None:
 
 
 def test_launches_that_overlap_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two streams: from 1 to 3 s and from 2 to 6 s; then one from 8 to 9 s."""
+    """Launches in two streams run from 1 to 3 s and from 2 to 6 s, then one from 8 to 9 s."""
     moments = iter((1.0, 3.0, 2.0, 6.0, 8.0, 9.0))
 
     class Moment(Event):

@@ -1,4 +1,4 @@
-"""Stored verdicts: tests of kernels that passed with the same sources are left out, and said to be."""
+"""Stored verdicts: tests of kernels that passed with the same sources are left out, and this is reported."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The benchmark measures the same thing on both sides; how fast is for docs/results/speed-paths.md to say."""
+"""The benchmark measures the same scenario on both sides; docs/results/speed-paths.md has the speeds."""
 
 import pytest
 

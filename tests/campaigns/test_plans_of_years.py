@@ -18,7 +18,7 @@ def test_the_plan_of_a_stream_is_right_and_narrow() -> None:
 
 @pytest.mark.full
 def test_a_wrong_year_is_noticed() -> None:
-    """If outages lasted a fifth longer than the plan knows, its bands would be wrong."""
+    """If outages last 20 % longer than the plan assumes, its bands are wrong."""
     case = up_time(0)
     longer = [share / (share + 1.2 * (1 - share)) for share in case.shares]
     [(found, _, _)] = repeated(replace(case, shares=longer), 1)

@@ -1,4 +1,4 @@
-"""Small run of the campaign that checks PTX: one model, and what unlike PTX says."""
+"""Small run of the campaign that checks PTX: one model, and the message for wrong PTX."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The runner of campaigns: which exist, what a record holds, and that each campaign that ends has one."""
+"""Runner of campaigns: the list of campaigns, and the records, one for each campaign that ends."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The tables of docs/results/accuracy-*.md are made of what `validate` finds."""
+"""The tables of docs/results/accuracy-*.md, made from the results of `validate`."""
 
 from pathlib import Path
 

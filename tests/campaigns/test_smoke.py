@@ -1,6 +1,6 @@
 """A small run of each campaign: its `main`, with few replications, few rounds and without other simulators.
 
-Campaigns with more to check have a file of their own, `test_NAME.py`.
+Campaigns with further tests have their own file, `test_NAME.py`.
 """
 
 import re
@@ -63,7 +63,7 @@ def test_seeds(output: Outputs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither ns-2 nor ns-3: half of a benchmark's time is theirs."""
+    """Run without ns-2 and ns-3, which take half of the time of a benchmark."""
     monkeypatch.setattr("shutil.which", lambda name: None)
 
 
@@ -85,7 +85,7 @@ def test_the_help_says_what_a_campaign_does(
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of a Markdown table, without its heads."""
+    """Return the cells of a Markdown table without its header."""
     lines = [line for line in text.splitlines() if line.startswith("|") and not line.startswith("|--")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -120,7 +120,7 @@ def test_fluid(output: Outputs) -> None:
 
 
 def test_fluid_adhoc(output: Outputs) -> None:
-    """`error` is real in `tests/kernels/fluid/test_adhoc.py`."""
+    """`error` is replaced here; `tests/kernels/fluid/test_adhoc.py` runs it."""
 
     def error(scenario: Any, networks: int) -> tuple[Any, None, list[float]]:
         assert scenario.network.key == "adhoc"
@@ -144,7 +144,7 @@ def test_fluid_delays(output: Outputs) -> None:
 
 @pytest.mark.full
 def test_fluid_paths(output: Outputs) -> None:
-    """`both` is real in `tests/kernels/fluid/test_mobile.py`."""
+    """`both` is replaced here; `tests/kernels/fluid/test_mobile.py` runs it."""
 
     def both(tcp: str, rows: Any, **address: object) -> tuple[Any, Any, list[float]]:
         packets = np.full((len(rows.parameters), len(Out)), 1000)
@@ -211,7 +211,7 @@ def test_linux(output: Outputs) -> None:
 @pytest.mark.full
 @pytest.mark.needs("chromium")
 def test_live(output: Outputs) -> None:
-    """One move instead of ten, with what is compiled already."""
+    """Make one move instead of ten, with models from the cache."""
     shown = output("live", "--warm", MOVES=1)
     assert re.search(r"^server ready after \S+ s$", shown, re.MULTILINE)
     assert re.search(r"^packets within 2 % \[ms\]: median \d+, of \d+$", shown, re.MULTILINE)
@@ -261,7 +261,7 @@ def test_ranges(output: Outputs) -> None:
 
 
 def test_saving(output: Outputs) -> None:
-    """`_answer` simulates networks; its parts are tested in `tests/estimation`."""
+    """`_answer`, which simulates networks, is replaced; its parts are tested in `tests/estimation`."""
     from tests.campaigns.benchmarks.saving import PROBLEMS
 
     found = rows(output("saving", "coverage", 1, SIZES=(64,), PROBLEMS=PROBLEMS[:1], least=lambda n: 0.0))
@@ -295,7 +295,7 @@ def test_shared(output: Outputs, alone: None) -> None:
 
 
 def test_versions(output: Outputs, tmp_path: Path) -> None:
-    """Two packages of which the new one takes twice as long."""
+    """Compare two packages, of which the new one takes twice as long."""
     for name, work in (("old", 1), ("new", 2)):
         package = tmp_path / name / "netcarlo"
         package.mkdir(parents=True)
@@ -318,7 +318,7 @@ def test_wifi(output: Outputs, alone: None) -> None:
 
 
 def test_wifi_today(output: Outputs, tmp_path: Path) -> None:
-    """Two rows: the options of ns-3 leave out what a row does not have, and each group has its goodput."""
+    """Check two rows: the options of ns-3 omit empty columns, and each group has its goodput."""
     from tests.campaigns.benchmarks import ns3, wifi_today
 
     columns = (

@@ -2,8 +2,9 @@
 
     python -m tests.campaigns answers [WORD ...]
 
-Three questions of each kind of network, from shipped examples, sweeps and plans; a word selects those in
-whose row it occurs. What an answer takes without the methods is described at each kind of question.
+Asks three questions of each kind for each kind of network, from shipped examples, sweeps and plans. A WORD
+selects the questions whose row of the table contains it. The function of each kind of question describes how
+the cost without the methods is counted.
 """
 
 import math
@@ -25,7 +26,7 @@ from tests.campaigns.benchmarks import saving
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 POWER = 1.96 + 1.645
-"""Sum of the normal quantiles of a two-sided test at 5 % that misses a difference in 5 %."""
+"""Sum of the normal quantiles of a two-sided test at the 5 % level with a power of 95 %."""
 SENT = "sent"
 """Outcome that counts the packets of a replication."""
 
@@ -56,14 +57,16 @@ def sweep(file: str, name: str = "", **values: Any) -> Scenario:
 
 
 def mean(file: str) -> Answered:
-    """Estimate a goodput with a precision of 1 %. Without: no control variates, first look at 256."""
+    """Estimate a goodput with a precision of 1 %. The cost without the methods: no control variates,
+    and the first look at 256 replications."""
     found = saving.cost(saving.Question("", file))
     said = found.used.replace("inputs", "drawn quantities") or "no control variates"
     return Answered(said, found.replications, found.packets, found.plain, found.plain_packets)
 
 
 def goal(scenario: Scenario, text: str, share: float) -> Answered:
-    """Decide whether a goal holds with a probability. Without: `saving.fixed_number` for an error of 5 %."""
+    """Decide whether a goal holds with a probability. The cost without the
+    methods: `saving.fixed_number` for an error of 5 %."""
     found = estimate(scenario, goals=[text], probability=share, target="cpu")
     sent, row = found.outcomes.frame[SENT], found.goals.iloc[0]
     plain = math.ceil(saving.fixed_number(share, 0.05))
@@ -72,10 +75,11 @@ def goal(scenario: Scenario, text: str, share: float) -> Answered:
 
 
 def winner(scenarios: list[Scenario], of: str = "goodput_bps") -> Answered:
-    """Decide which scenario is better. Without: as many independent replications of each as a test at 5 %
-    needs that misses the difference in 5 %, at least those of the first sequential test.
+    """Decide which scenario is better.
 
-    `stopping` is the saving compared with this number for pairs with common random numbers.
+    The cost without the methods: independent replications of each scenario, as many as a test at the 5 %
+    level needs for a power of 95 %, and at least those of the first sequential test. `stopping` compares with
+    the same test on pairs with common random numbers.
     """
     found = compare(*scenarios, of=of, until_decided=True, target="cpu")
     frames = [side.outcomes.frame for side in found.sides if side.outcomes is not None]
@@ -93,8 +97,11 @@ def winner(scenarios: list[Scenario], of: str = "goodput_bps") -> Answered:
 
 
 def plan(name: str) -> Answered:
-    """Search the limit of a plan, without curve and resources. Without: at each value of the search, the
-    largest `saving.fixed_number` of its requirements for the error that the plan allows at a value."""
+    """Search the limit of a plan; its curve and resources are not computed.
+
+    The cost without the methods: at each value of the search, the largest `saving.fixed_number` of its
+    requirements for the error that the plan allows at a value.
+    """
     asked = as_plan(CONFIGS / "plans" / f"{name}.yaml")
     runner = ReplicationRunner([*asked.recorded, SENT], target="cpu")
     found = Search(asked, runner)

@@ -2,8 +2,8 @@
 
     python -m tests.campaigns compile_times [NAME ...]
 
-Prints processor seconds of a first compilation, each in a process of its own with an empty cache, beside
-what the table says.  Several models on several cores take less wall time; a busy machine takes longer.
+Prints the processor time of a first compilation [s], each in its own process with an empty cache, beside
+the time in the table. Several models on several cores take less wall time; a busy machine takes longer.
 """
 
 import os
@@ -40,7 +40,7 @@ print(time.process_time() - start, model.compile_s)
 
 
 def measure(name: str) -> tuple[float, float]:
-    """Return the processor seconds that compiling a model takes, and what the table says."""
+    """Return the processor time of compiling a model [s], measured and according to the table."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, name],

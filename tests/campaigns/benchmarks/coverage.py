@@ -2,8 +2,8 @@
 
     python -m tests.campaigns coverage [--scale 1]
 
-It takes minutes.  A truth is a law with parameters drawn at random, and a number of values from 5 to 2000.
-`--scale 0.01` takes one in a hundred of the truths and samples.
+It takes minutes. A truth is a distribution with parameters drawn at random, and a number of values from 5 to
+2000. `--scale 0.01` uses 1 % of the truths and of the samples.
 """
 
 import math
@@ -29,7 +29,7 @@ GROUPS = ["5-9", "10-19", "20-99", "100-2000"]
 
 
 class Truth(NamedTuple):
-    """Samples of `n` values by `draw` from a law with this `mean`."""
+    """Distribution with known `mean`, from which `draw` draws samples of `n` values."""
 
     law: str
     n: int
@@ -56,43 +56,43 @@ def exponential(rng: np.random.Generator) -> tuple[float, Draw]:
 
 
 def gammas(rng: np.random.Generator) -> tuple[float, Draw]:
-    """Skewness 0.4 to 2."""
+    """Gamma distribution with skewness 0.4 to 2."""
     shape_parameter = math.exp(rng.uniform(0, math.log(25)))
     return shape_parameter, lambda shape: rng.gamma(shape_parameter, 1.0, shape)
 
 
 def left_skewed(rng: np.random.Generator) -> tuple[float, Draw]:
-    """Beta(a, 1), such as a share of a link that is nearly used up; skewness 0 to -1.5."""
+    """Beta(a, 1), such as the utilisation of a link near its capacity; skewness 0 to -1.5."""
     a = rng.uniform(1, 10)
     return a / (a + 1), lambda shape: rng.beta(a, 1.0, shape)
 
 
 def lognormal(rng: np.random.Generator) -> tuple[float, Draw]:
-    """Skewness 0.3 to 2.3."""
+    """Lognormal distribution with skewness 0.3 to 2.3."""
     sigma = rng.uniform(0.1, 0.6)
     return math.exp(sigma**2 / 2), lambda shape: rng.lognormal(0.0, sigma, shape)
 
 
 def weibull(rng: np.random.Generator) -> tuple[float, Draw]:
-    """Skewness 0 to 2."""
+    """Weibull distribution with skewness 0 to 2."""
     k = rng.uniform(1, 3.6)
     return float(gamma(1 + 1 / k)), lambda shape: rng.weibull(k, shape)
 
 
 def counts(rng: np.random.Generator) -> tuple[float, Draw]:
-    """Poisson, 2 to 20 expected."""
+    """Poisson distribution with mean 2 to 20."""
     rate = math.exp(rng.uniform(math.log(2), math.log(20)))
     return rate, lambda shape: rng.poisson(rate, shape).astype(float)
 
 
 def two_heaps(rng: np.random.Generator) -> tuple[float, Draw]:
-    """Two equal normal heaps, 2 to 6 of their sd apart."""
+    """Mixture of two equal normal distributions, 2 to 6 standard deviations apart."""
     gap = rng.uniform(2, 6)
     return gap / 2, lambda shape: rng.normal(0.0, 1.0, shape) + gap * (rng.random(shape) < 0.5)
 
 
 def timeouts(rng: np.random.Generator) -> tuple[float, Draw]:
-    """A normal heap; a tenth to a third of the values lie 2 to 4 sd higher, by an exponential."""
+    """Normal distribution; 10 to 33 % of the values are higher by 2 to 4 sd and an exponential variable."""
     share, more = rng.uniform(0.1, 0.33), rng.uniform(2, 4)
 
     def draw(shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -117,11 +117,11 @@ LAWS: tuple[Callable[[np.random.Generator], tuple[float, Draw]], ...] = (
     timeouts,
 )  # fmt: skip
 HARD = (very_skewed, yes_or_no)
-"""Laws for which no interval from a few values alone is right: all may be equal, or all be small."""
+"""Distributions for which no interval from a few values alone is right: all may be equal, or all small."""
 
 
 def truths(count: int, *, seed: int, laws: tuple[Callable[..., tuple[float, Draw]], ...]) -> Iterator[Truth]:
-    """`count` truths, the laws in turn, numbers of values spread evenly over their logarithm."""
+    """Yield `count` truths from the laws in turn; their numbers of values are evenly spaced in logarithm."""
     rng = np.random.default_rng(seed)
     for i in range(count):
         law = laws[i % len(laws)]
@@ -131,7 +131,7 @@ def truths(count: int, *, seed: int, laws: tuple[Callable[..., tuple[float, Draw
 
 
 def measure(all_truths: Iterator[Truth], *, samples: int) -> pd.DataFrame:
-    """The coverage of each truth: columns law, n, coverage, student (what Student's t would have)."""
+    """Return the coverage for each truth: columns law, n, coverage, student (coverage of Student's t)."""
     rows = []
     for truth in all_truths:
         found = statistics.means(truth.draw((samples, truth.n)))
@@ -152,7 +152,7 @@ def measure_stopping(
 ) -> pd.DataFrame:
     """Return coverage under the stopping rule: columns law, relative, used (mean number of values), coverage.
 
-    The precision asked for needs 200 to 5000 values; laws are moved so that their mean is 3 sd or more.
+    The required precision needs 200 to 5000 values; laws are shifted so that their mean is at least 3 sd.
     """
     rng = np.random.default_rng(seed)
     rows = []
@@ -181,19 +181,19 @@ THRESHOLDS = (-2.0, 0.0, 1.5)
 
 
 def smooth(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A value of networks at `points` [n, 4]; its mean is (2 sqrt(e) - 2)^4."""
+    """Return an outcome of networks at `points` [n, 4], whose mean is (2 sqrt(e) - 2)^4."""
     return np.asarray(np.exp(points.sum(axis=1) / 2))
 
 
 def normal_value(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A normal value of networks at `points` [n, d]."""
+    """Return a normally distributed outcome of networks at `points` [n, d]."""
     return np.asarray(ndtri(np.clip(points, 1e-15, 1 - 1e-15)).sum(axis=1) / math.sqrt(points.shape[1]))
 
 
 def measure_population(method: str, count: int, *, runs: int) -> dict[str, float]:
-    """Coverage of the mean and of exceedance probabilities over networks drawn by a design.
+    """Return the coverage of the mean and of exceedance probabilities over networks drawn by a design.
 
-    Also `width`: the half-width of the interval of the mean, as a part of the mean, on average.
+    `width` is the average half-width of the interval of the mean, relative to the mean.
     """
     truth = (2 * math.sqrt(math.e) - 2) ** 4
     hits, width = np.zeros(1 + len(THRESHOLDS)), 0.0

@@ -1,4 +1,4 @@
-"""Errors of fluids and formulae against packets, and their worth as controls: docs/results/fidelity.md.
+"""Errors of fluids and formulae against packets, and their use as control variates: docs/results/fidelity.md.
 
     python -m tests.campaigns fidelity bias [networks [kinds or senders]] > configs/references/known_bias.csv
     python -m tests.campaigns fidelity tables
@@ -6,10 +6,10 @@
     python -m tests.campaigns fidelity control [runs]
     python -m tests.campaigns fidelity bursts [networks]
 
-`tables` prints known_bias.csv as docs/results/fidelity.md has it.  `linux` prints the mean error of the fluid
-of today's Linux and the median of its size, and whether they miss `TARGETS`.  `control` runs the packets of
-each cell of two example sweeps once and then takes samples from those runs: their mean is the truth, which
-the intervals contain or not.
+`tables` prints known_bias.csv as the tables of docs/results/fidelity.md. `linux` prints the mean error of the
+fluid of current Linux and the median of its absolute value, and whether they miss `TARGETS`. `control`
+simulates the packets of each cell of two example sweeps once and then draws samples from these runs. The mean
+of all runs is the truth that the intervals should contain.
 """
 
 import itertools
@@ -53,10 +53,10 @@ LINUX: dict[str, dict[str, Any]] = {
     f"linux_{name}": {"transport.protocol": "linux", "transport.congestion_control": name}
     for name in ("reno", "cubic", "bbr")
 }
-"""Today's Linux, over paths, shared links and 802.11."""
+"""Transports of current Linux over paths, shared links and 802.11."""
 
 TARGETS = {"linux_reno": (0.05, 0.10), "linux_cubic": (0.05, 0.10), "linux_bbr": (0.08, 0.15)}
-"""Largest mean, and largest median of the size, of the error of the fluid that is aimed at."""
+"""Targets for the error of the fluid: largest mean, and largest median of its absolute value."""
 
 OF_NS2 = {name: TCPS[name] for name in ("newreno", "sack")}
 """Senders of ns-2 on networks with AQM."""
@@ -67,7 +67,7 @@ AQM = {
     "graphs codel": ("graphs", {"shared.graph.each.queue": "codel"}),
     "dumbbells fq_codel": ("dumbbells", {"shared.dumbbell.queue": "fq_codel"}),
 }
-"""Networks with active queue management on all links, and how they differ from those without."""
+"""Networks with AQM on all links, and their differences from the networks without AQM."""
 
 SCTP: dict[str, Any] = {
     "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
@@ -100,10 +100,10 @@ EDCA: dict[str, Any] = {
         "aggregation": {"ampdu": {"choice": ["8191 B", "65535 B", "1048575 B"]}},
     },
 }  # fmt: skip
-"""Cells of 802.11ax: stations of unequal MCS with an upload each."""
+"""Cells of 802.11ax: stations with different MCS and one upload each."""
 
 LONGER = {"duration": "20 s", "warm_up": "5 s"}
-"""Runs of today's Linux over 802.11, whose slow start takes seconds at low rates."""
+"""Runs of current Linux over 802.11, where slow start takes seconds at low rates."""
 
 GRAPH = {
     "routers": {"integers": [4, 10]},
@@ -118,7 +118,7 @@ GRAPH = {
 
 
 class Population(NamedTuple):
-    """Networks drawn at random, by what they are called in known_bias.csv."""
+    """Networks drawn at random, with their names in known_bias.csv."""
 
     network: str
     protocol: str
@@ -126,7 +126,9 @@ class Population(NamedTuple):
 
 
 def populations() -> Iterator[Population]:
-    """Paths with and without outages, mobile hosts, shared links, 802.11, ad hoc; each TCP, SCTP, UDP."""
+    """Return all populations: paths with and without outages, mobile hosts, shared links, 802.11 and ad hoc.
+
+    Each is simulated with every TCP, with SCTP and with UDP."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
     graphs = dumbbells.model_dump(mode="json", exclude_none=True)
@@ -193,7 +195,7 @@ def populations() -> Iterator[Population]:
 
 
 def of_chains() -> Iterator[Population]:
-    """Chains of 802.11 hops in which all nodes hear each other, with hidden nodes, and under ARF."""
+    """Return chains of 802.11 hops: all nodes in range of each other, with hidden nodes, and with ARF."""
     drawn = radio()
     named = {
         "chains": "chains",
@@ -211,7 +213,7 @@ def of_chains() -> Iterator[Population]:
 
 
 def bursts(kind: str) -> Scenario:
-    """A path of 2 to 5 hops the last of which is gone for 1 to 100 ms every half second to 20 s."""
+    """Return a path of 2 to 5 hops; the last one fails for 1 to 100 ms every 0.5 to 20 s."""
     hop = {
         "rate": {"log_uniform": ["1 Mbit/s", "50 Mbit/s"]},
         "delay": {"uniform": ["1 ms", "40 ms"]},
@@ -242,11 +244,11 @@ TABLES = (
     {f"transfers: {cheap}": ("transfers", cheap) for cheap in fidelity.CHEAP},
     {"walking": ("adhoc", "fluid"), "static": ("adhoc static", "fluid")},
 )
-"""Columns of the tables: network and fidelity."""
+"""Network and fidelity of each column of the tables."""
 
 
 def cell(found: fidelity.Bias | None) -> str:
-    """The median, and from the 5 % to the 95 % quantile, in per cent."""
+    """Return the median and the range from the 5 % to the 95 % quantile, in percent."""
     if found is None:
         return ""
     median, low, high = (f"{whole:+d}" if (whole := round(100 * part)) else "0" for part in found)
@@ -267,7 +269,7 @@ def tables() -> list[str]:
 
 
 def of_bursts(networks: int) -> None:
-    """Print the error of formula and fluid where losses come in bursts."""
+    """Print the error of formula and fluid with bursts of losses."""
     print("error of the goodput [%]: median and 90 % of its size, 5 %, 50 %, 95 %, mean")
     for kind in (*TCPS, "sctp"):
         scenario = bursts(kind)
@@ -280,12 +282,12 @@ def of_bursts(networks: int) -> None:
 
 
 def of_transport(values: dict[str, Any]) -> dict[str, Any]:
-    """The fields of the transport alone."""
+    """Return the fields of the transport only."""
     return {name.removeprefix("transport."): value for name, value in values.items()}
 
 
 def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
-    """The bias of the goodput of cheap fidelities, over so many networks."""
+    """Return the bias of the goodput of cheap fidelities over a number of networks."""
     found = {}
     for cheap, off in errors(scenario, fidelities=fidelities, networks=networks).items():
         found[cheap] = fidelity.Bias(*(float(q) for q in off.quantile([0.5, 0.05, 0.95]).round(3) + 0.0))
@@ -295,7 +297,7 @@ def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> d
 def errors(
     scenario: Scenario, *, fidelities: tuple[str, ...], networks: int
 ) -> dict[str, "pd.Series[float]"]:
-    """The relative error of the goodput of cheap fidelities in each of so many networks."""
+    """Return the relative errors of the goodput of cheap fidelities, [networks] each."""
     address = scenario.network.address(scenario, fluid=False)
     if address.family == "shared" and scenario.transport.protocol not in ("sctp", "linux"):
         # One kernel for all TCPs, for the sake of a compiler's time.
@@ -313,7 +315,7 @@ def errors(
 
 
 def of_linux(protocol: str, off: "pd.Series[float]") -> str:
-    """Return the mean and the median of the size of errors [%], and whether they miss the target."""
+    """Return mean and median absolute value of errors [%], and whether they miss the target."""
     mean, median = off.mean(), off.abs().median()
     most = TARGETS[protocol]
     missed = ", missed" if abs(mean) > most[0] or median > most[1] else ""
@@ -321,7 +323,7 @@ def of_linux(protocol: str, off: "pd.Series[float]") -> str:
 
 
 def sweeps() -> Iterator[tuple[str, Scenario]]:
-    """The cells of two sweeps: TCP by loss over random paths, rates over random 802.11 cells."""
+    """Return the cells of two sweeps: TCPs and losses over random paths, rates over random 802.11 cells."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     for protocol in ("reno", "sack"):
         for loss in ("0", "0.1 %", "1 %"):
@@ -333,14 +335,14 @@ def sweeps() -> Iterator[tuple[str, Scenario]]:
 
 
 class Pool(NamedTuple):
-    """Runs of a scenario that stand for all: packets and formula of the same networks."""
+    """Runs of a scenario that stand for its population: packets and formula on the same networks."""
 
     y: Floats
     x: Floats
 
 
 def pool(scenario: Scenario, *, runs: int, control: str = "formula") -> Pool:
-    """The goodputs of so many networks."""
+    """Return the goodputs of `runs` networks by packets and by a cheap fidelity."""
     y = simulate(scenario, replications=runs).frame["goodput_bps"]
     rough = scenario.with_values({"fidelity": control})
     x = simulate(rough, replications=runs).frame["goodput_bps"]
@@ -350,7 +352,8 @@ def pool(scenario: Scenario, *, runs: int, control: str = "formula") -> Pool:
 def cover(pool: Pool, *, runs: int, samples: int, seed: int) -> dict[str, float]:
     """Return coverage and variance reduction of estimates by `runs` packet runs, and coverage of plain means.
 
-    `fall` is that of the estimates over the samples, `reported` what they say themselves (median).
+    `fall` is the variance reduction measured over the samples; `reported` is the median of the estimates' own
+    values.
     """
     rng, truth = np.random.default_rng(seed), pool.y.mean()
     rows = []
@@ -380,7 +383,7 @@ def cover(pool: Pool, *, runs: int, samples: int, seed: int) -> dict[str, float]
 
 
 def cover_precise(pool: Pool, *, relative: float, samples: int, seed: int) -> dict[str, float]:
-    """Coverage of estimates that go on until they are precise, packet runs of each, and of plain ones."""
+    """Return coverage and packet runs of estimates that stop at a precision, and of plain means."""
     rng, truth = np.random.default_rng(seed), pool.y.mean()
     rule = statistics.StoppingRule(relative)
     covered = used = 0

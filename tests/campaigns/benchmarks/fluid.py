@@ -5,9 +5,8 @@
     python -m tests.campaigns fluid speed [topologies]
     python -m tests.campaigns fluid wireless [networks [layout ...]]
 
-Prints the tables of docs/results/fluid-*.md: goodput on networks drawn at random, on paths with a hop that
-goes down and comes back, the time of a thousand topologies of a thousand flows, and goodput of 802.11
-networks.
+Prints the tables of docs/results/fluid-*.md: goodput on networks drawn at random and on paths with a hop that
+fails and recovers, the time of a thousand topologies of a thousand flows, and goodput of 802.11 networks.
 """
 
 import itertools
@@ -55,7 +54,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 
 
 def shared(layout: str) -> Scenario:
-    """Up to 30 flows of mixed TCPs, and UDP in every other network, over a network drawn at random."""
+    """Return up to 30 flows of different TCPs, with UDP in every second network, over a random network."""
     access = {
         "source_delay": {"log_uniform": ["0.5 ms", "50 ms"]},
         "sink_delay": {"log_uniform": ["0.5 ms", "20 ms"]},
@@ -83,7 +82,7 @@ def shared(layout: str) -> Scenario:
 
 
 def describe(error: Any) -> str:
-    """Quantiles of a relative error, in per cent."""
+    """Return the quantiles of a relative error, in percent."""
     error = np.asarray(error)
     low, median, high = np.quantile(error, [0.05, 0.5, 0.95]) * 100
     size = np.abs(error) * 100
@@ -97,7 +96,7 @@ HEADING = "median     90 %      5 %      50 %     95 %    mean"
 
 
 def errors(topologies: int) -> None:
-    """Goodput of the fluid model beside packets, the same rows."""
+    """Print errors of the goodput of the fluid model compared with packets, on the same rows."""
     parts = []
     for layout in LAYOUTS:
         scenario = shared(layout)
@@ -136,7 +135,7 @@ def errors(topologies: int) -> None:
 
 
 def outages(paths: int) -> None:
-    """The fluid of a path beside packets, with a hop that is up and down in turn."""
+    """Print errors of the fluid of a path with a hop that fails and recovers, compared with packets."""
     hop = {name: value for name, value in LINK.items() if name != "reverse"}
     print(f"error of the goodput [%]             {HEADING}    us a path, packets")
     for tcp in TCPS:
@@ -167,7 +166,7 @@ def outages(paths: int) -> None:
 
 
 def radio() -> dict[str, Scenario]:
-    """802.11 networks drawn at random: those of the examples, and what differs from them."""
+    """Return 802.11 networks drawn at random: those of the examples, and variants of them."""
     cells, mesh = (load_scenario(EXAMPLES / f"wifi_{name}.yaml") for name in ("cells", "mesh"))
     data = cells.model_dump(mode="json", exclude_none=True)
     del data["wireless"]["cell"]
@@ -190,7 +189,10 @@ def radio() -> dict[str, Scenario]:
 
 
 def wireless(networks: int, *only: str) -> None:
-    """The fluid of 802.11 networks beside packets: UDP, and each TCP up, down and both ways."""
+    """Print errors of the fluid of 802.11 networks, compared with packets:
+
+    UDP, and each TCP up, down and both.
+    """
     print(f"error of the goodput [%]             {HEADING}   us a network, packets")
     for layout, scenario in radio().items():
         if only and layout not in only:
@@ -212,7 +214,7 @@ def wireless(networks: int, *only: str) -> None:
 
 
 def _beside(scenario: Scenario, networks: int) -> tuple[NDArray[np.float64], float, float]:
-    """Errors of the goodput [networks], and the processor time of a network by fluid and packets [us]."""
+    """Return errors of the goodput [networks], and processor times of a network by fluid and packets [us]."""
     ensemble = build(scenario, replications=networks)
     goodput, took = [], []
     for fluid in (True, False):
@@ -227,7 +229,7 @@ def _beside(scenario: Scenario, networks: int) -> tuple[NDArray[np.float64], flo
 
 
 def many(topologies: int, flows: int = 1000) -> SharedRows:
-    """A 1 Gbit/s link that so many flows of mixed TCPs and round trips share, for a minute."""
+    """Return a 1 Gbit/s link that `flows` flows with different TCPs and round-trip times share for 60 s."""
     each = {
         "start": {"uniform": ["0 s", "10 s"]},
         "access": {"source_delay": {"uniform": ["10 ms", "60 ms"]}, "sink_delay": "1 ms"},
@@ -245,7 +247,7 @@ def many(topologies: int, flows: int = 1000) -> SharedRows:
 
 
 def speed(topologies: int) -> None:
-    """The time of topologies of 1,000 flows each, on all the cores there are."""
+    """Print the time of topologies of 1,000 flows each, on all cores."""
     rows = many(20)
     compilers.cpu_loop(models.model("fluid"))
     wall, processor = time.perf_counter(), time.process_time()

@@ -5,7 +5,7 @@
     python -m tests.campaigns fluid_adhoc speed [networks]
 
 Prints the tables of docs/results/fluid-adhoc.md: the error of the goodput by transport and by properties of
-the networks, and the time of so many networks.
+the networks, and the time of a number of networks.
 """
 
 import time
@@ -27,7 +27,7 @@ from tests.campaigns import parser
 from tests.campaigns.benchmarks.fluid import CONTROLS, HEADING, describe
 
 LEAST = 2_000
-"""Goodput of packets [bit/s]; of less no relative error is taken."""
+"""Goodput by packets [bit/s] below which no relative error is computed."""
 
 WALK = {
     "model": "random_waypoint", "speed": {"log_uniform": ["1 m/s", "20 m/s"]},
@@ -44,7 +44,7 @@ DATAGRAMS = {"protocol": "udp", "payload": "1000 B", "rate": {"log_uniform": ["5
 
 
 def drawn(kind: str, *, moves: bool) -> Scenario:
-    """A minute of one flow in a network of 5 to 20 nodes in a square of 200 to 600 m."""
+    """Return 60 s of one flow in a network of 5 to 20 nodes in a square of 200 to 600 m."""
     transport: dict[str, Any] = {"payload": "1000 B", "window": {"integers": [4, 32]}, "protocol": kind}
     if kind in CONTROLS:
         transport |= {"protocol": "sack", "congestion_control": kind}
@@ -55,7 +55,7 @@ def drawn(kind: str, *, moves: bool) -> Scenario:
 
 
 def both(scenario: Scenario, networks: int) -> tuple[pd.DataFrame, pd.DataFrame, list[float]]:
-    """Outcomes of the fluid and of packets, and the processor time of each [us a network]."""
+    """Return the outcomes of the fluid and of packets, and the processor time of each [us per network]."""
     ensemble = build(scenario, replications=networks)
     frames, took = [], []
     for fluid in (True, False):
@@ -69,7 +69,7 @@ def both(scenario: Scenario, networks: int) -> tuple[pd.DataFrame, pd.DataFrame,
 
 
 def error(scenario: Scenario, networks: int) -> tuple[NDArray[np.float64], pd.DataFrame, list[float]]:
-    """Errors of the goodput, what packets say of those networks, and the processor times."""
+    """Return errors of the goodput, the outcomes of packets on these networks, and the processor times."""
     fluid, packets, took = both(scenario, networks)
     some = packets["goodput_bps"] > LEAST
     off = (fluid["goodput_bps"] / packets["goodput_bps"].where(some) - 1)[some]
@@ -77,7 +77,7 @@ def error(scenario: Scenario, networks: int) -> tuple[NDArray[np.float64], pd.Da
 
 
 def errors(networks: int) -> None:
-    """Each transport, where nodes walk and where they stand."""
+    """Print the errors of each transport with moving and with static nodes."""
     print(f"error of the goodput [%]             {HEADING}   us a network, packets")
     for moves in (True, False):
         for kind in WITH_FLUID:
@@ -99,7 +99,7 @@ GROUPS = {
 
 
 def groups(networks: int) -> None:
-    """NewReno and UDP by the length of the ways, outages and breaks."""
+    """Print the errors of NewReno and UDP by length of the routes, outages and link breaks."""
     print(f"error of the goodput [%]                      {HEADING}")
     for kind in ("newreno", "udp"):
         found = [error(drawn(kind, moves=moves), networks) for moves in (True, False)]
@@ -111,7 +111,7 @@ def groups(networks: int) -> None:
 
 
 def speed(networks: int) -> None:
-    """Seconds of all cores for so many networks."""
+    """Print the wall time of rows, fluid and packets for a number of networks on all cores [s]."""
     for kind in ("newreno", "udp"):
         scenario = drawn(kind, moves=True)
         start = time.perf_counter()

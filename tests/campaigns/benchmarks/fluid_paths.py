@@ -3,8 +3,8 @@
     python -m tests.campaigns fluid_paths sctp [networks]
     python -m tests.campaigns fluid_paths mobility [networks [senders]]
 
-Prints the tables of docs/results/fluid-*.md: the error of what is delivered, and how much of an outage a
-second path hides.
+Prints the tables of docs/results/fluid-*.md: the error of the delivered packets, and the share of an outage
+that a second path hides.
 """
 
 import time
@@ -37,13 +37,13 @@ ROUTE = {"hops": [{"count": {"integers": [2, 6]}, "each": HOP}]}
 CONTROLS = senders.WINDOWS
 
 LEAST = 50
-"""Packets delivered; of less no relative error is taken."""
+"""Number of delivered packets below which no relative error is computed."""
 
 SWITCHED = {"never down": None, "down 1 s in 20": (20.0, 1.0), "down 5 s in 10": (10.0, 5.0)}
 
 
 def associations(rules: str, paths: int, networks: int, *, retransmissions: int = 5) -> Rows:
-    """SCTP over one path or two of 2 to 6 hops for a minute."""
+    """Return SCTP associations over one or two paths of 2 to 6 hops for 60 s."""
     transport = {
         "protocol": "sctp", "rules": rules, "path_max_retrans": retransmissions,
         "receiver_window": {"log_uniform": ["16 kB", "256 kB"]},
@@ -54,7 +54,7 @@ def associations(rules: str, paths: int, networks: int, *, retransmissions: int 
 
 
 def both(sender: str, rows: Rows, **address: Any) -> tuple[Any, Any, list[float]]:
-    """The outcomes of the fluid and of packets, and the processor time of each [us a network]."""
+    """Return the outcomes of the fluid and of packets, and the processor time of each [us per network]."""
     found, took = [], []
     for fluid in (True, False):
         model = models.at(Address("path", sender, fluid=fluid, **address))
@@ -66,7 +66,7 @@ def both(sender: str, rows: Rows, **address: Any) -> tuple[Any, Any, list[float]
 
 
 def sctp(networks: int) -> None:
-    """One path and two, with and without outages of the first hop."""
+    """Print errors with one and two paths, with and without outages of the first hop."""
     print(f"error of what is delivered [%]       {HEADING}    us a network, packets")
     for rules in ("ns2-2.35", "ns2-2.29"):
         for paths, retransmissions in ((1, 5), (2, 5), (2, 0)):
@@ -105,7 +105,7 @@ def hidden(networks: int) -> None:
 
 
 def walk(protocol: str, sender: str) -> Scenario:
-    """A host that walks through cells of 20 to 200 m at 1 to 30 m/s, under every kind of link."""
+    """Return a host that moves through cells of 20 to 200 m at 1 to 30 m/s, with every kind of link."""
     radio = {
         "rate": {"log_uniform": ["2 Mbit/s", "20 Mbit/s"]},
         "delay": {"uniform": ["1 ms", "20 ms"]},
@@ -144,7 +144,7 @@ SENDERS = (*TCPS, "sctp")
 
 
 def mobility(networks: int, senders: Sequence[str] = SENDERS) -> None:
-    """Each handover protocol under each TCP and SCTP."""
+    """Print errors of each handover protocol with each TCP and SCTP."""
     print(f"error of what is delivered [%]       {HEADING}    us a network, packets")
     for protocol in PROTOCOLS:
         for sender in senders:

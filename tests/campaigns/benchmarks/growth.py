@@ -2,9 +2,9 @@
 
     python -m tests.campaigns growth [MOST] [--picture FILE]
 
-Prints packets per second on one core against what makes them expensive, and time and memory of a sweep
-against networks, up to MOST networks (10^7 by default); draws docs/results/growth.svg (with Chromium), or
-FILE.
+Prints packets per second on one core as a function of losses, windows, hops, flows and nodes, and time and
+memory of a sweep as a function of its networks, up to MOST networks (10^7 by default). Draws
+docs/results/growth.svg (with Chromium), or FILE.
 """
 
 import json
@@ -31,18 +31,18 @@ from tests.reports.browser import browser
 PICTURE = Path(__file__).parents[3] / "docs" / "results" / "growth.svg"
 MOST = 10_000_000
 TURNS = 3
-"""Sweeps are run so often, up to 10^5 networks; the median counts."""
+"""Number of runs of each sweep of up to 10^5 networks; the median is reported."""
 SENDERS = {"NewReno": "tcp_newreno", "SACK": "tcp_sack", "CUBIC": "tcp_sack_cubic"}
 LINKS = {"NewReno": "shared_newreno", "SACK": "shared_sack"}
 
 SWEEP = Path(__file__).parents[3] / "configs" / "random_topologies.yaml"
 FIXED = "axes.loss=[0.1 %]", "scenario.duration=1 s", "draw.blocks=5"
 NETWORKS = 100
-"""Networks of each drawn topology: five TCPs, twenty replications."""
+"""Networks per drawn topology: five TCPs with twenty replications each."""
 
 
 class Panel(NamedTuple):
-    """A picture of some curves over the same values."""
+    """Picture of some curves over the same values."""
 
     x: str
     y: str
@@ -51,13 +51,13 @@ class Panel(NamedTuple):
 
 
 def rates(x: str, values: Sequence[float], senders: dict[str, str], rate: Callable[..., float]) -> Panel:
-    """Million packets per second by sender, of `rate(model, value)` [packets/s]."""
+    """Return the speed by sender [million packets/s], given `rate(model, value)` [packets/s]."""
     curves = {sender: [rate(name, value) / 1e6 for value in values] for sender, name in senders.items()}
     return Panel(x, "M packets/s, one core", values, curves)
 
 
 def dumbbell(flows: int) -> Scenario:
-    """Flows over a cable with 1 Mbit/s and 12 packets of queue for each."""
+    """Return flows over a link with 1 Mbit/s and a queue of 12 packets per flow."""
     return Scenario.check({
         "duration": "20 s", "sample_interval": "1 s",
         "transport": {"protocol": "newreno", "window": 64, "start": {"uniform": ["0 s", "0.1 s"]}},
@@ -69,21 +69,21 @@ def dumbbell(flows: int) -> Scenario:
 
 
 def over_links(name: str, flows: float) -> float:
-    """Data packets per second where so many flows share a cable."""
+    """Return the data packets per second of processor time when `flows` flows share a link."""
     rows = build(dumbbell(int(flows)), replications=8).rows
     return shared.kernel_rates(rows, models.model(name))[0]
 
 
 def ad_hoc(name: str, nodes: float) -> float:
-    """Frames per second of so many nodes that walk in a square of 400 m."""
+    """Return the frames per second of processor time of `nodes` nodes that move in a square of 400 m."""
     scenario = manet.network(range_m=150, speed_mps=10, frame_error=0.0, nodes=int(nodes))
     return manet.measure(scenario).frames
 
 
 def swept(networks: int) -> tuple[float, float, float]:
-    """Return the cost of a sweep over so many networks of one second on all cores.
+    """Return the cost of a sweep over `networks` networks of one second on all cores.
 
-    These are elapsed seconds, processor seconds and the peak memory of the process [MiB].
+    The result contains elapsed seconds, processor seconds and the peak memory of the process [MiB].
     """
     turns = []
     for _ in range(TURNS if networks <= 100_000 else 1):
@@ -106,7 +106,7 @@ def swept(networks: int) -> tuple[float, float, float]:
 
 
 def measured(most: int) -> Iterator[Panel]:
-    """All panels, one after the other."""
+    """Measure and yield all panels."""
 
     def path(**fixed: Any) -> Callable[[str, dict[str, Any]], float]:
         return lambda name, varied: newreno.kernel_rate(name=name, **{**fixed, **varied})
@@ -127,7 +127,7 @@ def measured(most: int) -> Iterator[Panel]:
 
 
 def table(panel: Panel) -> str:
-    """The numbers of a panel in Markdown."""
+    """Return the numbers of a panel as a Markdown table."""
     lines = [f"| {panel.x} | " + " | ".join(f"{value:g}" for value in panel.values) + " |"]
     lines.append("|---|" + "---|" * len(panel.values))
     lines += [

@@ -1,9 +1,10 @@
-"""Packets per second on one core of NewReno and of today's Linux, through one lossy 10 Mbit/s hop.
+"""Packets per second on one core of NewReno and of current Linux, through one lossy 10 Mbit/s hop.
 
     python -m tests.campaigns linux
 
-Prints a table of docs/results/speed-linux.md.  All have a window of 64 and packets of 1,040 bytes; everything
-else is as in ns-2 for NewReno and as users get it for Linux (an ACK for two packets).
+Prints a table of docs/results/speed-linux.md.  All have a window of 64 packets and packets of 1,040 bytes.
+Other parameters are the defaults: those of ns-2 for NewReno, and delayed ACKs (one for two packets) for
+Linux.
 """
 
 from netcarlo.kernels import models
@@ -18,11 +19,12 @@ from tests.campaigns.benchmarks.versions import hop
 WINDOW = 64
 CONTROLS = "reno", "cubic", "bbr", "bbr3"
 ROUNDS = 20
-"""All take turns so often; the best of each counts, other work on the machine least."""
+"""Number of rounds in which all are measured in turn. The best of each is reported, because other work on the
+machine disturbs it least."""
 
 
 def linux_rows(control: str, *, loss: float, duration_s: float = DURATION_S) -> Rows:
-    """Today's Linux with this control through the hop of `lossy_hop`."""
+    """Return rows of current Linux with a congestion control through the hop of `lossy_hop`."""
     data = hop("linux", f"{100 * loss:g} %")
     sizes = {"payload": f"{lossy_hop.DATA} B", "header": f"{lossy_hop.HEADER} B", "ack": "40 B"}
     data["transport"] |= {"congestion_control": control, "window": WINDOW, **sizes}  # type: ignore[operator]
@@ -32,7 +34,7 @@ def linux_rows(control: str, *, loss: float, duration_s: float = DURATION_S) -> 
 
 
 def rates(loss: float, rounds: int = ROUNDS) -> dict[str, float]:
-    """Data packets sent per second of processor time, by model."""
+    """Return the data packets sent per second of processor time, by model."""
     rows = {f"tcp_linux_{control}": linux_rows(control, loss=loss) for control in CONTROLS}
     rows["tcp_newreno"] = lossy_hop.rows(REPLICATIONS, window=WINDOW, loss=loss, duration_s=DURATION_S)
     best = dict.fromkeys(rows, 0.0)

@@ -2,9 +2,9 @@
 
     python -m tests.campaigns live [--warm]
 
-A server is started with nothing compiled, and a page of configs/examples/lossy_hop.yaml is opened; then ten
-sliders are moved, each when the page is at rest.  Times are those of the browser, from its navigation or from
-the event of the slider to the change of the page.
+Starts a server with an empty cache (with `--warm`, the present cache), opens a page of
+configs/examples/lossy_hop.yaml, and moves ten sliders, each after the previous answer is complete. The
+browser measures the times, from its navigation or from the event of the slider to the change of the page.
 """
 
 import json
@@ -23,7 +23,7 @@ from tests.reports.browser import Page, browser
 ROOT = Path(__file__).parents[3]
 FIELDS = ("hops.0.loss", "hops.0.rate", "hops.0.delay", "hops.0.queue", "transport.window")
 PRECISE = 2.0
-"""Half of the width of the interval, in percent of the mean, that packets must reach."""
+"""Half-width of the interval that the estimate by packets must reach [% of the mean]."""
 
 MOVES = 10
 
@@ -52,8 +52,7 @@ MOVE = """
 
 
 def moved(page: Page, field: str, step: int) -> tuple[float, float, bool]:
-    """Milliseconds until the first answer after a move and until packets are precise; if the first was the
-    formula's."""
+    """Return times to the first answer and to a precise one [ms], and whether the formula gave the first."""
     name = json.dumps(json.dumps({"field": field, "kind": "slider", "side": "a"}, separators=(",", ":")))
     before = page.evaluate("location.search")
     page.evaluate(MOVE.replace("ID", name).replace("STEP", str(step)))

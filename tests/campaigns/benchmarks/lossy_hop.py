@@ -20,14 +20,15 @@ SENDERS = {
     "tcp_sack": ("Sack1", "TCPSink/Sack1", ""),
     "tcp_sack_cubic": ("Linux", "TCPSink/Sack1", '$ns at 0 "$tcp select_ca cubic"'),
 }
-"""Our models, and what comes next to them in ns-2: agent, sink, a command."""
+"""Corresponding parts of ns-2 for each model: agent, sink, and a command."""
 
 
 def rows(
     replications: int, *, window: int, loss: float, duration_s: float, seed: int = 1, count: int = 1
 ) -> Rows:
-    """`replications` rows of the scenario with so many hops; TCP parameters are ns-2's defaults, SCTP's RFC
-    4960's."""
+    """Return rows of the scenario with `count` hops, [replications].
+
+    TCP parameters are the defaults of ns-2, SCTP parameters those of RFC 4960."""
     parameters = np.zeros((replications, len(P)), np.int64)
     values = {
         "SEED": seed, "END": round(duration_s * 1e9), "LIMIT": ENDLESS, "WINDOW": window, "DATA": DATA,
@@ -52,7 +53,7 @@ def rows(
 def ns2(
     *, window: int, loss: float, duration_s: float, model: str = "tcp_newreno", count: int = 1
 ) -> tuple[int, float]:
-    """Data packets that ns-2's sender puts out through the hops, and the processor time that it takes [s]."""
+    """Return the data packets that the sender of ns-2 sends through the hops, and the processor time [s]."""
     agent, sink, command = SENDERS[model]
     links = "\n".join(
         f"""

@@ -2,9 +2,9 @@
 
     python -m tests.campaigns manet
 
-Prints the tables of docs/results/speed-adhoc.md.  Then its model of the medium, an exchange an event, is
-compared with the engine that simulates each frame.  ns-2 (`apt-get install ns2`) is left out where it is
-missing.
+Prints the tables of docs/results/speed-adhoc.md. The second table compares its model of the medium (one event
+per frame exchange) with the engine that simulates each frame. Without ns-2 (`apt-get install ns2`), only
+netcarlo is measured.
 """
 
 import shutil
@@ -97,7 +97,7 @@ $ns run
 
 
 class Speed(NamedTuple):
-    """Processor time of a run [s], its mean throughput, and frames put on the air per second."""
+    """Processor time of a run [s], its mean throughput, and frames sent per second of processor time."""
 
     seconds: float
     throughput_kbps: float
@@ -105,7 +105,7 @@ class Speed(NamedTuple):
 
 
 def network(*, range_m: float, speed_mps: float, frame_error: float, nodes: int = 10) -> Scenario:
-    """5 MB between two of `nodes` that walk in a square of 400 m."""
+    """Return a transfer of 5 MB between two of `nodes` nodes that move in a square of 400 m."""
     return Scenario.check({
         "name": "network", "duration": f"{END_S} s", "replications": REPLICATIONS,
         "transport": {
@@ -119,7 +119,7 @@ def network(*, range_m: float, speed_mps: float, frame_error: float, nodes: int 
 
 
 def chain(*, hops: int, frame_by_frame: bool) -> Scenario:
-    """3 MB over nodes in a line that sense two hops, on a fixed route."""
+    """Return a transfer of 3 MB over a chain with a fixed route and a carrier sense range of two hops."""
     transport = {
         "protocol": "newreno", "packets": 3000, "payload": "1000 B", "window": 20, "start": "1 s",
     }  # fmt: skip
@@ -141,7 +141,7 @@ def chain(*, hops: int, frame_by_frame: bool) -> Scenario:
 
 
 def measure(scenario: Scenario) -> Speed:
-    """The best of some turns on one core, compilation left out."""
+    """Return the best of some runs on one core, without compilation."""
     ensemble, model = build(scenario), model_of(scenario)
     out = launch.run(model, ensemble.rows, threads=1)
     best = min(_seconds(model, ensemble.rows) for _ in range(ROUNDS))
@@ -157,7 +157,7 @@ def _seconds(model: Any, rows: Any) -> float:
 
 
 def measure_ns2(**options: Any) -> Speed:
-    """The mean of a few seeds."""
+    """Return the mean of a few seeds of ns-2."""
     runs = [run_ns2(SCRIPT.format(seed=seed, packets=PACKETS, **options)) for seed in range(1, SEEDS + 1)]
     kbps = [8 * PACKETS / (ms / 1e3) for ms, _ in runs]
     return Speed(sum(seconds for _, seconds in runs) / SEEDS, sum(kbps) / SEEDS, float("nan"))
@@ -184,7 +184,7 @@ def main() -> None:
     for nodes in (25, 50, 64):
         own = measure(network(range_m=150, speed_mps=10, frame_error=0.0, nodes=nodes))
         print(f"| {nodes} nodes, 150 m, 10 m/s | {own.seconds * 1e3:.2f} | {own.frames / 1e6:.2f} | | | | |")
-    print("\n| chain | an exchange an event [kbit/s] | frame by frame | difference |\n|---|---|---|---|")
+    print("\n| chain | one event per exchange [kbit/s] | frame by frame | difference |\n|---|---|---|---|")
     for hops in range(1, 6):
         ours, full = (
             float((24e3 / simulate(chain(hops=hops, frame_by_frame=full)).frame["completion_s"]).mean())

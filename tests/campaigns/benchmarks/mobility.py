@@ -2,8 +2,8 @@
 
     python -m tests.campaigns mobility
 
-Prints the tables of docs/results/speed-mobility.md, all on one core.  ns-2 (`apt-get install ns2`) is left
-out where it is missing.
+Prints the tables of docs/results/speed-mobility.md, all on one core. Without ns-2 (`apt-get install ns2`),
+only netcarlo is measured.
 """
 
 import math
@@ -28,13 +28,13 @@ LOSSES = 0.0, 0.01, 0.02, 0.05
 REPLICATIONS = 300
 ROUNDS = 7
 SAME = 0.003
-"""Part by which packets sent may differ: flows start within the same 0.1 s."""
+"""Allowed relative difference of packets sent, because flows start at different times within 0.1 s."""
 
 
 def scenario(
     *, tcp: str, protocol: str, loss: float, times: Sequence[str] = ("10 s", "30 s", "50 s")
 ) -> Scenario:
-    """A cell of the mobility study, with handovers at these times."""
+    """Return a cell of the mobility study with handovers at these times."""
     file = studies.load("mobility").folder / "mobility.yaml"
     return load_scenario(file).with_values({
         "transport.protocol": tcp, "mobility.protocol": protocol, "hops.1.loss": loss,
@@ -53,7 +53,7 @@ def fixed(rows: Rows) -> Rows:
 
 
 def rates(cells: dict[str, tuple[object, Rows]]) -> dict[str, tuple[float, float]]:
-    """Packets sent per second of processor time, the best of some turns, and mean goodput [kbit/s]."""
+    """Return packets sent per second of processor time (best of some runs) and mean goodput [kbit/s]."""
     best: dict[str, tuple[float, float]] = {}
     for _ in range(ROUNDS):
         for name, (model, rows) in cells.items():
@@ -66,7 +66,7 @@ def rates(cells: dict[str, tuple[object, Rows]]) -> dict[str, tuple[float, float
 
 
 def ns2(*, tcp: str, loss: float, seed: int, duration_s: float) -> tuple[int, float]:
-    """Packets that ns-2 sends on the study's path without handovers, and the seconds of processor time."""
+    """Return the packets that ns-2 sends on the path without handovers, and the processor time [s]."""
     one = scenario(tcp=tcp, protocol="hmipv6", loss=loss)
     wired, radio = one.paths[0].hops
     assert one.mobility is not None
@@ -106,14 +106,14 @@ def ns2(*, tcp: str, loss: float, seed: int, duration_s: float) -> tuple[int, fl
 
 
 def ns2_rate(*, tcp: str, loss: float) -> float:
-    """Packets that ns-2 sends per second of processor time, start-up left out."""
+    """Return the packets that ns-2 sends per second of processor time, without its start-up time."""
     start_s = min(ns2(tcp=tcp, loss=loss, seed=1, duration_s=0.2)[1] for _ in range(3))
     packets, seconds = ns2(tcp=tcp, loss=loss, seed=1, duration_s=3000.0)
     return packets / (seconds - start_s)
 
 
 def ns2_goodput(*, tcp: str, loss: float, runs: int = 20) -> float:
-    """Mean goodput of 60 s in ns-2 [kbit/s]: what is sent, less the share that is lost on average."""
+    """Return the mean goodput of 60 s in ns-2 [kbit/s]: packets sent, minus the average share lost."""
     sent = sum(ns2(tcp=tcp, loss=loss, seed=seed, duration_s=60.0)[0] for seed in range(1, runs + 1))
     return sent / runs * (1 - loss) * 8 / 60
 
@@ -127,7 +127,7 @@ def without_handovers(tcp: str) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Print the tables.  Returns 1 if both do not send the same without handovers and losses."""
+    """Print the tables.  Return 1 if the packets sent without handovers and losses differ."""
     parser(__doc__).parse_args()
     with_ns2 = shutil.which("ns") is not None
     print("| TCP | errors | fixed host [M packets/s] | " + " | ".join(PROTOCOLS) + " |")

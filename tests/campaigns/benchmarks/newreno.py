@@ -2,8 +2,8 @@
 
     python -m tests.campaigns newreno
 
-Prints the table of docs/results/speed-paths.md.  ns-2 (`apt-get install ns2`) is left out where it is
-missing.
+Prints the table of docs/results/speed-paths.md.  Without ns-2
+(`apt-get install ns2`), only netcarlo is measured.
 """
 
 import functools
@@ -22,7 +22,8 @@ LOSSES = 0.0001, 0.001, 0.01, 0.03
 REPLICATIONS = 8
 DURATION_S = 100.0
 ROUNDS = 5
-"""A cell is measured in this many turns of both; the best of each counts, other work on the machine least."""
+"""Number of rounds in which both are measured in turn. The best of each is reported, because other work on
+the machine disturbs it least."""
 
 
 OTHERS = {
@@ -30,7 +31,7 @@ OTHERS = {
     "SACK": ("tcp_sack", 1),
     "CUBIC (ns-2: TCP/Linux)": ("tcp_sack_cubic", 1),
 }
-"""Model and hops, for a window of 64."""
+"""Model and number of hops, for a window of 64 packets."""
 
 
 def kernel_rate(
@@ -42,7 +43,7 @@ def kernel_rate(
     name: str = "tcp_newreno",
     count: int = 1,
 ) -> float:
-    """Data packets sent per second of processor time, the best of some repeats."""
+    """Return the data packets sent per second of processor time, the best of some launches."""
     rows = lossy_hop.rows(REPLICATIONS, window=window, loss=loss, duration_s=duration_s, count=count)
     return max(rate(models.model(name), rows) for _ in range(repeats))
 
@@ -63,20 +64,18 @@ def ns2_rate(
     count: int = 1,
 ) -> float:
     """Return the packets sent per second of processor time by one run of ns-2, without its start."""
-    packets, seconds = lossy_hop.ns2(
-        window=window, loss=loss, duration_s=duration_s, model=name, count=count
-    )
+    packets, seconds = lossy_hop.ns2(window=window, loss=loss, duration_s=duration_s, model=name, count=count)
     return packets / (seconds - ns2_start_s())
 
 
 @functools.cache
 def ns2_start_s() -> float:
-    """The time that ns-2 takes to start, the least of some."""
+    """Return the start-up time of ns-2 [s], the minimum of some runs."""
     return min(lossy_hop.ns2(window=16, loss=0.01, duration_s=0.001)[1] for _ in range(5))
 
 
 def beside(*, window: int, loss: float, name: str = "tcp_newreno", count: int = 1) -> str:
-    """Both rates and their ratio, as cells of a table."""
+    """Return both rates and their ratio as cells of a table."""
     ours = theirs = 0.0
     with_ns2 = shutil.which("ns") is not None
     for _ in range(ROUNDS):

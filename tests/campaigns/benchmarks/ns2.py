@@ -1,4 +1,4 @@
-"""Runs ns-2 for a benchmark."""
+"""Runs of ns-2 for a benchmark."""
 
 import math
 import resource
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 PEAK = "puts [exec grep VmHWM /proc/[pid]/status]"
-"""A line of a script: tells how much memory it has taken."""
+"""Line of a script that prints the peak memory of its process."""
 
 
 class Ran(NamedTuple):
     """A run of ns-2."""
 
     number: int
-    """Behind the word `result` that the script prints, or else the last one."""
+    """Number after the word `result` in the output of the script, or else the last number."""
     seconds: float
     """Processor time [s]."""
     memory: float
@@ -23,8 +23,7 @@ class Ran(NamedTuple):
 
 
 def run_ns2(script: str) -> tuple[int, float]:
-    """The number behind the word `result` that an ns-2 script prints, or else the last number, and the
-    seconds of processor time it takes."""
+    """Return the number printed after `result`, or else the last number, and the processor time [s]."""
     number, seconds, _ = ran_ns2(script)
     return number, seconds
 

@@ -1,4 +1,4 @@
-"""Runs ns-3: programs that are compiled when they are needed."""
+"""Runs of ns-3: programs that are compiled when needed."""
 
 import resource
 import shutil
@@ -18,7 +18,7 @@ def available() -> bool:
 
 
 def compiled(source: Path, folder: Path) -> Path:
-    """The program of a source, compiled with optimisation."""
+    """Compile a source with optimisation and return the path of the program."""
     program = folder / source.stem
     libraries = [f"-lns3-{name}" for name in _LIBRARIES]
     subprocess.run(["g++", "-O2", "-std=c++17", str(source), "-o", str(program), *libraries], check=True)
@@ -26,13 +26,13 @@ def compiled(source: Path, folder: Path) -> Path:
 
 
 def run_chain(program: Path, **options: object) -> tuple[float, float]:
-    """Throughput [Mbit/s] that ns-3 finds, and the seconds of processor time it takes, start-up included."""
+    """Return the throughput by ns-3 [Mbit/s], and its processor time including start-up [s]."""
     found, taken_s = run_cell(program, **options)
     return found[0], taken_s
 
 
 def run_cell(program: Path, **options: object) -> tuple[list[float], float]:
-    """Goodputs [Mbit/s] that ns-3 finds, and the seconds of processor time it takes, start-up included."""
+    """Return the goodputs by ns-3 [Mbit/s], and its processor time including start-up [s]."""
     before = _children_s()
     arguments = [f"--{name}={value}" for name, value in options.items()]
     done = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=True)

@@ -101,7 +101,7 @@ cheap draws per run, so the error of their mean matters more than with a formula
 
 
 class Artificial(Sample):
-    """Replications of a problem, made when they are asked for."""
+    """Replications of a problem, computed on demand."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
         """Draw the inputs."""
@@ -179,7 +179,7 @@ SHARES = 0.5, 0.9, 0.95, 0.99
 
 
 def goals(repetitions: int) -> bool:
-    """Print how often verdicts on goals are wrong, at worst, and their number of replications elsewhere."""
+    """Print how often verdicts on goals are wrong at the limit, and the replications halfway above it."""
     print("\n| required | wrong at the limit [%] | replications, halfway above | fixed number |")
     print("|---|---|---|---|")
     good = True
@@ -228,7 +228,7 @@ QUESTIONS = (
     Question("802.11", "wifi_cells"), Question("802.11", "wifi_mesh"), Question("802.11", "wifi_cell"),
     Question("ad hoc", "adhoc"), Question("ad hoc", "adhoc", "delivered"), Question("ad hoc", "adhoc_linux"),
 )  # fmt: skip
-"""Three of each family: scenarios with much drawn at random, with little, and with nothing."""
+"""Three scenarios of each family: many fields drawn at random, few, and none."""
 
 FORMER = 256
 """Replications at the first look of version 1 of the stopping rule, without control variates."""
@@ -308,7 +308,7 @@ def cost(question: Question) -> Cost:
 
 
 def _former(scenario: Scenario, of: str, rule: StoppingRule) -> pd.DataFrame:
-    """Return the outcomes of the replications that a plain mean takes by a rule."""
+    """Return the outcomes of the replications that a plain mean needs by a stopping rule."""
     runs = Replications(scenario, target="cpu")
     aim = Aim(of, rule)
     while step := runs.wanted(aim):

@@ -3,8 +3,9 @@
     python -m tests.campaigns shared
     python -m tests.campaigns shared flows
 
-Prints the table of docs/results/speed-shared.md; with `flows` that of docs/results/scaling.md, of dumbbells
-that grow with their flows, and memory.  ns-2 (`apt-get install ns2`) is left out where it is missing.
+Prints the table of docs/results/speed-shared.md. With `flows`, prints the table of docs/results/scaling.md:
+speed and memory of dumbbells whose rate grows with the number of flows. Without ns-2 (`apt-get install ns2`),
+only netcarlo is measured.
 """
 
 import functools
@@ -36,17 +37,18 @@ PAYLOAD = 1000  # bytes
 DURATION_S = 100.0
 REPLICATIONS = 8
 ROUNDS = 5
-"""Both are measured in turns; the best of each counts, other work on the machine least."""
+"""Number of rounds in which both are measured in turn. The best of each is reported, because other work on
+the machine disturbs it least."""
 NS2_AGENTS = {"reno": "TCP/Reno", "newreno": "TCP/Newreno", "sack": "TCP/Sack1", "vegas": "TCP/Vegas"}
 
 
 def source_delay_ms(flow: int) -> float:
-    """The one-way delay between the source of a flow and the first router."""
+    """Return the one-way delay between the source of a flow and the first router [ms]."""
     return 1.0 + flow % FLOWS
 
 
 def scenario(protocol: str, *, flows: int = FLOWS, duration_s: float = DURATION_S) -> Scenario:
-    """The dumbbell; queue as ns-2 counts it, the packet in transmission included."""
+    """Return the dumbbell. As in ns-2, the queue limit includes the packet in transmission."""
     delays = [f"{source_delay_ms(i)} ms" for i in range(flows)]
     start = {"uniform": ["0 s", "0.1 s"]}
     return Scenario.check(
@@ -68,8 +70,10 @@ def scenario(protocol: str, *, flows: int = FLOWS, duration_s: float = DURATION_
 
 
 def kernel_rates(rows: SharedRows, model: Any, *, repeats: int = 3) -> tuple[float, float, float]:
-    """Data packets put out, and packets carried by the shared links, per second of processor time, the best
-    of some repeats; and the packets lost by the queues, as a share."""
+    """Return data packets sent and packets on links per second of processor time, and the drop ratio.
+
+    The rates are the best of some launches. The drop ratio is the share of packets that queues drop.
+    """
     best = math.inf
     for _ in range(repeats):
         start = time.process_time()
@@ -84,7 +88,8 @@ def kernel_rates(rows: SharedRows, model: Any, *, repeats: int = 3) -> tuple[flo
 def ns2(protocol: str, *, duration_s: float, flows: int = FLOWS) -> Ran:
     """Return the cost of the scenario in ns-2, and the data packets that its sources send.
 
-    Flows from equally far share a host there: of a host for each it would compute routes for minutes.
+    Flows with equal delays share a host in ns-2, which would need minutes to compute routes for a host per
+    flow.
     """
     lines = [
         "set ns [new Simulator]", "remove-all-packet-headers", "add-packet-header IP TCP Flags",
@@ -120,8 +125,7 @@ def _ns2_start_s(protocol: str, flows: int) -> float:
 
 
 def ns2_rate(protocol: str, *, flows: int = FLOWS, duration_s: float = 3 * DURATION_S) -> tuple[float, float]:
-    """Data packets that ns-2 puts out per second of processor time, without the time it takes to start, and
-    its memory [MiB]."""
+    """Return data packets sent by ns-2 per second of processor time, without start-up, and memory [MiB]."""
     packets, seconds, memory = ns2(protocol, duration_s=duration_s, flows=flows)
     return packets / (seconds - _ns2_start_s(protocol, flows)), memory
 
@@ -134,7 +138,7 @@ def memory_mib(rows: SharedRows, model: Any) -> float:
 
 
 def by_flows(protocol: str = "newreno") -> None:
-    """Print what dumbbells of more flows take."""
+    """Print speed and memory of dumbbells by number of flows."""
     print("| flows | data packets [M/s] | a row [MiB] | ns-2: data packets [M/s] | process [MiB] | ratio |")
     print("|---|---|---|---|---|---|")
     model, with_ns2 = models.model(f"shared_{protocol}"), shutil.which("ns") is not None

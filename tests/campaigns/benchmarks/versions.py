@@ -2,9 +2,9 @@
 
     python -m tests.campaigns versions OLD NEW [NAME ...]
 
-OLD and NEW are folders into which each was installed (`pip install --no-deps --target FOLDER .`).  Both run
-the same scenarios, one after the other, again and again, each in a process of its own; neighbours are
-disturbed alike, so the median of their ratios means something on a busy machine.
+OLD and NEW are folders into which each was installed (`pip install --no-deps --target FOLDER .`). Both run
+the same scenarios alternately, each in its own process. Other work on the machine affects neighbouring runs
+alike, so the median of their ratios is meaningful on a busy machine.
 """
 
 import json
@@ -36,7 +36,7 @@ for line in sys.stdin:
 
 
 def hop(protocol: str, loss: str, *, hops: int = 1) -> dict[str, object]:
-    """A TCP, or SCTP, over lossy hops that are alike."""
+    """Return a scenario of a TCP or SCTP over equal lossy hops."""
     way = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": 50, "loss": loss}
     transport: dict[str, object] = {"protocol": protocol}
     if protocol != "sctp":
@@ -45,13 +45,13 @@ def hop(protocol: str, loss: str, *, hops: int = 1) -> dict[str, object]:
 
 
 def example(name: str) -> dict[str, object]:
-    """A shipped scenario."""
+    """Return a shipped scenario."""
     data: dict[str, object] = yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text())
     return data
 
 
 def random_topologies(protocol: str, loss: str) -> dict[str, object]:
-    """The scenario of the shipped sweep `random_topologies` with a protocol and a loss per hop."""
+    """Return the scenario of the shipped sweep `random_topologies` with a protocol and a loss per hop."""
     sweep = yaml.safe_load((EXAMPLES.parent / "random_topologies.yaml").read_text())
     data: dict[str, object] = sweep["scenario"]
     data["transport"] |= {"protocol": protocol}  # type: ignore[operator]
@@ -84,11 +84,11 @@ CASES = {
     "wifi_mesh": (example("wifi_mesh"), 4),
     "adhoc": (example("adhoc"), 600),
 }
-"""Scenarios and replications, by name."""
+"""Scenario and number of replications by name."""
 
 
 class Version:
-    """A version at work in a process of its own, with nothing compiled."""
+    """Process that runs one version with an empty cache."""
 
     def __init__(self, folder: str, cache: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": folder, "NETCARLO_CACHE": str(cache)}

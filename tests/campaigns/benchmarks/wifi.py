@@ -2,8 +2,8 @@
 
     python -m tests.campaigns wifi
 
-Prints the tables of docs/results/speed-wifi.md, all on one core.  ns-3 (`apt-get install libns3-dev
-libgsl-dev g++`) is left out where it is missing.
+Prints the tables of docs/results/speed-wifi.md, all on one core.  Without ns-3
+(`apt-get install libns3-dev libgsl-dev g++`), only netcarlo is measured.
 """
 
 import tempfile
@@ -32,7 +32,7 @@ class Speed(NamedTuple):
 
 
 def chain(*, hops: int, protocol: str = "udp", duration_s: float, **wireless: Any) -> Scenario:
-    """An 802.11g chain at 54 Mbit/s whose nodes all hear each other."""
+    """Return an 802.11g chain at 54 Mbit/s whose nodes are all in range of each other."""
     transport: dict[str, Any] = {"protocol": protocol, "payload": "1470 B"}
     if protocol == "udp":
         transport |= {"rate": "10 Mbit/s"}
@@ -46,7 +46,7 @@ def chain(*, hops: int, protocol: str = "udp", duration_s: float, **wireless: An
 
 
 def cell(*, stations: int, duration_s: float) -> Scenario:
-    """A saturated cell at 54 Mbit/s."""
+    """Return a saturated cell at 54 Mbit/s."""
     return Scenario.check({
         "name": "cell", "duration": f"{duration_s + 1} s", "warm_up": "1 s", "replications": 1,
         "transport": {"protocol": "udp", "payload": "1470 B", "rate": "30 Mbit/s"},
@@ -55,7 +55,7 @@ def cell(*, stations: int, duration_s: float) -> Scenario:
 
 
 def measure(scenario: Scenario, *, rounds: int = ROUNDS) -> Speed:
-    """The best of some turns on one core, compilation left out."""
+    """Return the best of some runs on one core, without compilation."""
     ensemble = build(scenario)
     model = model_of(scenario)
     out = launch.run(model, ensemble.rows, threads=1)

@@ -2,8 +2,8 @@
 
     python -m tests.campaigns wifi_today ns3_wifi_today.csv [ID ...]
 
-Prints the tables of docs/results/speed-wifi-today.md.  Both simulate the same cells on one core, in turn;
-start-up and association of ns-3 (`apt-get install libns3-dev libgsl-dev g++`) and compilation are left out.
+Prints the tables of docs/results/speed-wifi-today.md.  Both simulate the same cells on one core, in turn.
+Times exclude compilation, and start-up and association of ns-3 (`apt-get install libns3-dev libgsl-dev g++`).
 The goodput of ns-3 beside the reference shows that its program (ns3_today.cc) simulates the same cell.
 """
 
@@ -26,7 +26,7 @@ ROWS = "8", "32", "112", "70", "84"
 """One saturated station, ten, video beside best effort, a constant rate, and TCP."""
 ROUNDS = 3
 BATCH = 100
-"""Replications of a launch."""
+"""Number of replications per launch."""
 
 
 class Found(NamedTuple):

@@ -1,1 +1,1 @@
-"""Sweeps under attack: processes killed, files cut, disks full."""
+"""Sweeps while processes are killed, files are damaged and disks are full."""

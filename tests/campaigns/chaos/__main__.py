@@ -1,8 +1,8 @@
-"""Sweeps under attack: processes are killed, files are cut, disks are full; the results must not change.
+"""Sweeps while processes are killed, files are damaged and disks are full; the results must not change.
 
     python -m tests.campaigns chaos [ATTACK ...] [--small]
 
-All attacks unless named, at full size or at the small size of the tests.
+Runs all attacks unless some are named, at full size or at the small size of the tests.
 """
 
 import tempfile
@@ -15,7 +15,7 @@ from tests.campaigns.chaos.sweeps import FULL, SMALL, Sweep
 
 
 def main() -> None:
-    """Run the attacks one by one; a failed one ends it with its traceback."""
+    """Run the attacks one after the other; the first that fails ends the campaign with its traceback."""
     arguments, every = parser(__doc__), [attack.__name__ for attack in ATTACKS]
     arguments.add_argument("attacks", nargs="*", metavar="ATTACK", help=", ".join(every))
     arguments.add_argument("--small", action="store_true")

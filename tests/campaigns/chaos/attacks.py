@@ -34,7 +34,7 @@ Attack = Callable[[Sweep, Path], None]
 
 
 def kill_workers(sweep: Sweep, store: Path) -> None:
-    """Workers are killed: one, then all, then those that take their places, while they start."""
+    """Kill workers: one, then all, then their replacements while they start."""
     process = sweep.start(store, "--workers", str(sweep.size.workers))
     for _ in range(sweep.size.kills):
         wait_for_chunks(store, len(chunks(store)) + 2, process)
@@ -51,7 +51,7 @@ def kill_workers(sweep: Sweep, store: Path) -> None:
 
 
 def kill_all_but_one_and_the_scheduler(sweep: Sweep, store: Path) -> None:
-    """Workers that nobody starts again are killed until one is left; then the scheduler is killed."""
+    """Kill workers that are not restarted until one is left, then the scheduler."""
     with scheduler() as (address, head), dask_workers(3, address, "--no-nanny") as started:
         process = sweep.start(store, "--scheduler", address)
         wait_for_chunks(store, 3, process)
@@ -81,7 +81,7 @@ def resume(sweep: Sweep, store: Path) -> int:
 
 
 def kill_client(sweep: Sweep, store: Path) -> None:
-    """The client is killed while it has local workers, and started again; its workers do not survive it."""
+    """Kill a client with local workers, which must end too, and start it again."""
     for _ in range(sweep.size.kills):
         process = sweep.start(store, "--workers", "2")
         wait_for_chunks(store, len(chunks(store)) + 3, process)
@@ -93,7 +93,7 @@ def kill_client(sweep: Sweep, store: Path) -> None:
 
 
 def resume_twice_at_once(sweep: Sweep, store: Path) -> None:
-    """Two clients resume one store at the same time; both finish."""
+    """Let two clients resume one store at the same time; both must finish."""
     process = sweep.start(store)
     wait_for_chunks(store, 3, process)
     process.kill()
@@ -107,7 +107,7 @@ def resume_twice_at_once(sweep: Sweep, store: Path) -> None:
 
 
 def interrupt(sweep: Sweep, store: Path) -> None:
-    """Ctrl-C, which reaches the client and its workers, stops between two chunks."""
+    """Send SIGINT to the client and its workers, as Ctrl-C does: the sweep stops between two chunks."""
     process = sweep.start(store, "--workers", "2")
     wait_for_chunks(store, 3, process)
     family = workers(process)
@@ -119,7 +119,9 @@ def interrupt(sweep: Sweep, store: Path) -> None:
 
 
 def kill_growing(sweep: Sweep, store: Path) -> None:
-    """A store of half the draws is killed while it grows, by itself and with workers, and once it has."""
+    """Kill the extension of a store of half the draws: without workers, with workers, and after it has
+    grown.
+    """
     half = sweep.half(store.with_suffix(".half"))
     finished(half.start(store))
     before, digest = chunks(store), Store.open(store).digest()
@@ -135,7 +137,9 @@ def kill_growing(sweep: Sweep, store: Path) -> None:
 
 
 def fill_disk(sweep: Sweep, store: Path) -> None:
-    """The disk is full from some chunk on: a line that says so, exit code 1; with space the rest comes."""
+    """Fill the disk before some chunk: an error of one line, exit code 1; with space the sweep can be
+    resumed.
+    """
     limit = max(path.stat().st_size for path in sweep.undisturbed.glob("chunks/cells-*"))
     full = sweep.start(  # its chunks begin with smaller files than those, and grow
         store, chunk=False,
@@ -149,7 +153,7 @@ def fill_disk(sweep: Sweep, store: Path) -> None:
 
 
 def cut_chunks(sweep: Sweep, store: Path) -> None:
-    """Chunk files are cut, overwritten and emptied; only their cells run again."""
+    """Truncate, overwrite and empty chunk files; only their cells are computed again."""
     shutil.copytree(sweep.undisturbed, store)
     before = chunks(store)
     victims = random.Random(1).sample(sorted(before), 2 + sweep.size.kills)
@@ -164,7 +168,9 @@ def cut_chunks(sweep: Sweep, store: Path) -> None:
 
 
 def mix_versions(sweep: Sweep, store: Path) -> None:
-    """A worker with other models, or with a netcarlo too old for sweeps, is named; nothing of it is kept."""
+    """Add a worker with other models, and one with an old netcarlo: both are named, and nothing of theirs is
+    kept.
+    """
     other, old = store.with_suffix(".other"), store.with_suffix(".old")
     another_version(other)
     (old / "netcarlo").mkdir(parents=True)
@@ -181,7 +187,7 @@ def mix_versions(sweep: Sweep, store: Path) -> None:
 
 
 def kill_by_a_cell(sweep: Sweep, store: Path) -> None:
-    """A cell of a pretended sweep kills its workers: its chunk is halved, and it fails alone."""
+    """Let a cell of an artificial sweep kill its workers: its chunk is halved until only this cell fails."""
     deadly = fakes.Sweep(40, 2, poison=[12])
     kept = fakes.Store(deadly)
     with mock.patch.object(running, "failed", fakes.failed), open_workers(workers=2) as opened:

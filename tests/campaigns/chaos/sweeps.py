@@ -1,4 +1,4 @@
-"""A sweep in processes of its own, and what its store holds."""
+"""A sweep in its own processes, and the contents of its store."""
 
 import json
 import os
@@ -67,7 +67,7 @@ class Sweep:
         self.file.write_text(text)
 
     def half(self, folder: Path) -> "Sweep":
-        """The sweep of the first half of the draws."""
+        """Return the sweep of the first half of the draws."""
         folder.mkdir()
         found = Sweep(folder, replace(self.size, draw=self.size.draw // 2))
         found.file.write_text(found.file.read_text().replace("blocks: 16", "blocks: 8"))
@@ -80,7 +80,7 @@ class Sweep:
 
     @cached_property
     def undisturbed(self) -> Path:
-        """The store of that run."""
+        """Store of an undisturbed run."""
         store = self.folder / "undisturbed"
         finished(self.start(store))
         return store
@@ -88,13 +88,13 @@ class Sweep:
     def start(
         self, store: Path, *options: str, chunk: bool = True, **process: Any
     ) -> "subprocess.Popen[str]":
-        """The command, started."""
+        """Start the command."""
         size = ("--chunk", str(self.size.chunk)) if chunk else ()
         command = ["sweep", str(self.file), "--out", str(store), "--json", *size, *options]
         return python("-m", "netcarlo.cli.main", *command, **process)
 
     def check(self, store: Path) -> None:
-        """Every cell is there, once, and as if nothing had happened."""
+        """Check that every cell is stored exactly once, with the results of an undisturbed run."""
         opened = Store.open(store)
         scan = opened.scan()
         assert scan.done.all()
@@ -120,7 +120,7 @@ def python(*arguments: str, **process: Any) -> "subprocess.Popen[str]":
 
 
 def finished(process: "subprocess.Popen[str]", *, code: int = 0) -> dict[str, Any]:
-    """Wait for a command; what it printed as JSON, or `{"stderr": ...}`."""
+    """Wait for a command; return the JSON that it printed, or `{"stderr": ...}`."""
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == code, err
     assert "Traceback" not in err, err
@@ -128,7 +128,7 @@ def finished(process: "subprocess.Popen[str]", *, code: int = 0) -> dict[str, An
 
 
 def chunks(store: Path) -> dict[str, tuple[int, int]]:
-    """Names of the chunk files, and what changes when one is written again."""
+    """Return the chunk files by name, with file properties that change when one is written again."""
     found = {}
     for path in (store / "chunks").glob("cells-*"):
         state = path.stat()
@@ -137,7 +137,7 @@ def chunks(store: Path) -> dict[str, tuple[int, int]]:
 
 
 def rows(name: str) -> int:
-    """The cells in a chunk file, by its name."""
+    """Return the cells in a chunk file, which its name contains."""
     return int(name.split("-")[2])
 
 
@@ -148,7 +148,7 @@ def wait_for_chunks(store: Path, n: int, process: "subprocess.Popen[str]") -> No
 
 
 def until(condition: Callable[[], Any]) -> None:
-    """Wait for a condition."""
+    """Wait until a condition is true."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, "waited too long"
@@ -156,7 +156,7 @@ def until(condition: Callable[[], Any]) -> None:
 
 
 def workers(process: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """The living worker processes that a command has started."""
+    """Return the running worker processes that a command has started."""
     found = []
     for child in psutil.Process(process.pid).children(recursive=True):
         with suppress(psutil.Error):  # dead, or about to be
@@ -167,7 +167,7 @@ def workers(process: "subprocess.Popen[str]") -> list[psutil.Process]:
 
 @contextmanager
 def scheduler() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    """A Dask scheduler in a process of its own, as docs/clusters.md starts it: its address and process."""
+    """Start a Dask scheduler in its own process, as docs/clusters.md does; yield its address and process."""
     process = python("-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     try:
         assert process.stderr
@@ -185,7 +185,7 @@ def scheduler() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
 def dask_workers(
     n: int, address: str, *options: str, **process: Any
 ) -> Iterator[list["subprocess.Popen[str]"]]:
-    """Dask workers of one thread, in processes of their own, registered at the scheduler."""
+    """Start Dask workers with one thread in their own processes, and wait until the scheduler knows them."""
     command = ("-m", "dask", "worker", address, "--nthreads", "1", "--no-dashboard", *options)
     started = [python(*command, **process) for _ in range(n)]
     try:
@@ -203,12 +203,12 @@ def dask_workers(
 
 
 def drain(process: "subprocess.Popen[str]") -> None:
-    """Read the log of a process, so that it never waits for room."""
+    """Read the log of a process, so that a full pipe never blocks it."""
     threading.Thread(target=lambda: process.stderr and process.stderr.read(), daemon=True).start()
 
 
 def another_version(folder: Path) -> None:
-    """Make a copy of netcarlo in which one model is another."""
+    """Make a copy of netcarlo in which one model is replaced by another."""
     import netcarlo
 
     for package in ("", "kernels", "sweeps", "studies", "configs", "reports"):
@@ -225,5 +225,5 @@ def another_version(folder: Path) -> None:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment with some variables changed."""
+    """Return the environment with some variables changed."""
     return {**os.environ, **changes}

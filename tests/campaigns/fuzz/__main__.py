@@ -3,8 +3,8 @@
     python -m tests.campaigns fuzz [--cases 100000] [--seed 1] [--processes P]
     python -m tests.campaigns fuzz --case N [--seed 1]
 
-The files as they are shipped must be accepted.  Prints how many cases had each outcome.  Exit 1 if one went
-wrong, or if over 3 % of the refusals name something else than what is odd in the file.
+The shipped files must be accepted. Prints how many cases had each outcome. Exit 1 if a case went wrong, or if
+more than 3 % of the error messages name something other than the mutated part of the file.
 """
 
 import os

@@ -34,12 +34,12 @@ ROWS = 3
 
 
 def playground(folder: Path) -> Path:
-    """A copy of the configs, in which mutated files stand beside those that they name."""
+    """Make a copy of the configs, in which mutated files are written beside the files that they name."""
     return Path(shutil.copytree(CONFIGS, folder / "configs", ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def scenario(path: Path) -> None:
-    """Check a scenario file, build rows of it, and read again what it resolves to."""
+    """Check a scenario file, build its rows, and read its resolved form again."""
     _scenario(load_scenario(path), path)
 
 
@@ -53,7 +53,7 @@ def _scenario(loaded: Scenario, path: Path) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Check a sweep file, build rows of its first cells, and make it from its manifest again."""
+    """Check a sweep file, build rows of its first cells, and build the sweep from its manifest again."""
     loaded = load_sweep(path)
     manifest = json.loads(json.dumps(loaded.manifest()))
     cells = np.arange(min(ROWS, loaded.n_cells))
@@ -73,7 +73,7 @@ def plan(path: Path) -> None:
 
 
 def mapping(path: Path) -> None:
-    """Check a mapping, and the rows of a reference by it."""
+    """Check a mapping, and the rows of a reference that it reads."""
     name = path.stem.removesuffix("-mutated")
     reference = path.with_name(f"{name}.csv")
     reference.write_text(REFERENCES.get(name, ""))
@@ -94,14 +94,16 @@ DRIVES: dict[str, Callable[[Path], None]] = {
 
 
 def drive(seed: Seed, text: str, configs: Path) -> None:
-    """Read a mutated text where the seed stands.  Raises InputError."""
+    """Read a mutated text in place of its seed. Raises InputError."""
     path = configs / seed.place.with_name(f"{seed.place.stem}-mutated.yaml")
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
     DRIVES[seed.kind](path)
 
 
 def reference(rng: Random, folder: Path) -> tuple[set[str], Callable[[], object]]:
-    """A reference with one field changed: the words by which a message may name it, and what reads it."""
+    """Return the words by which a message may name the changed field of a reference, and a function that
+    reads it.
+    """
     name = rng.choice(sorted(REFERENCES))
     table: list[list[Any]] = list(csv.reader(REFERENCES[name].splitlines()[name == "ns2_lossy" :]))
     row, column = rng.randrange(len(table)), rng.randrange(len(table[0]))

@@ -1,4 +1,4 @@
-"""Mutations of a tree: its keys, its values, its shape; and of the text that it becomes."""
+"""Mutations of the keys, values and structure of a YAML tree, and of its text."""
 
 import copy
 import re
@@ -11,7 +11,9 @@ from tests.campaigns.fuzz.values import KEYS, LETTERS, UNITS, VALUES
 
 
 def mutated(seed: Seed, rng: Random, others: list[Seed]) -> tuple[str, set[str]]:
-    """The text of a seed after one mutation to three, and the words by which a message may name these."""
+    """Return the text of a seed after one to three mutations, and the words by which a message may name
+    them.
+    """
     root = [copy.deepcopy(seed.tree)]
     words: set[str] = set()
     for _ in range(rng.choice((1, 1, 2, 3))):
@@ -22,7 +24,7 @@ def mutated(seed: Seed, rng: Random, others: list[Seed]) -> tuple[str, set[str]]
 
 
 def _places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, int, tuple[Any, ...]]]:
-    """(list, index, path) of every value; a pair [key, value] has the value at 1."""
+    """Yield (list, index, path) of every value; a pair [key, value] has its value at index 1."""
     for i, item in enumerate(node):
         owner, at, here = (item, 1, (*path, item[0])) if isinstance(node, tuple) else (node, i, (*path, i))
         yield owner, at, here
@@ -31,7 +33,7 @@ def _places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, int, t
 
 
 def _change(owner: Any, at: int, rng: Random, others: list[Seed]) -> set[str]:
-    """Change the value at a place; the words by which a message may name it."""
+    """Change a value; return the words by which a message may name it."""
     value = owner[at]
     nested = isinstance(value, list | tuple)
     number = None if nested else re.search(r"\d+(\.\d+)?", str(value))
@@ -59,7 +61,7 @@ def _change(owner: Any, at: int, rng: Random, others: list[Seed]) -> set[str]:
 
 
 def _reshaped(owner: Any, at: int, rng: Random) -> set[str]:
-    """Items or pairs deleted, repeated, swapped, wrapped or without what held them."""
+    """Delete, repeat, swap, wrap or unwrap items or pairs."""
     pairs, items = isinstance(owner[at], tuple), list(owner[at])
     i, k = rng.randrange(len(items)), rng.randrange(len(items))
     words = {str(items[i][0]), str(items[k][0])} if pairs else {str(i)}
@@ -84,7 +86,7 @@ def _reshaped(owner: Any, at: int, rng: Random) -> set[str]:
 
 
 def _scribbled(text: str, rng: Random) -> str:
-    """A text cut, or with a character or a line more or less."""
+    """Return the text truncated, or with a character or a line added or removed."""
     at, lines = rng.randrange(len(text) + 1), text.split("\n")
     line = rng.randrange(len(lines))
     before, after = lines[:line], lines[line + 1 :]

@@ -1,4 +1,4 @@
-"""The command line with odd options; where it would begin to simulate, or to write, it has taken them."""
+"""The command line with unusual options; a case ends where the command would start to simulate or write."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from tests.campaigns.fuzz.values import VALUES
 
 
 class Taken(BaseException):
-    """The options were taken: what follows is work."""
+    """The options were accepted, and the command starts its work."""
 
 
 _WORK = (
@@ -69,7 +69,7 @@ _OPTIONS: dict[str, dict[str, Sequence[str]]] = {
     "export": {"--to": ("csv", "xlsx"), "--out": _PATHS}, "rerun": {"--replication": _NUMBERS},
     "sensitivity": {"--of": _OUTCOMES, "--where": ("a=1", "")}, "devices": {"--json": ()}, "x": {},
 }  # fmt: skip
-"""By command: its options, and what may be given to them."""
+"""Options of each command, with values that are tried."""
 _FILES = {
     "estimate": "examples/*.yaml", "availability": "examples/*.yaml", "trace": "examples/*.yaml",
     "sweep": "*.yaml", "plan": "plans/*.yaml",
@@ -79,7 +79,7 @@ _FILES = {
 
 @contextmanager
 def working() -> Iterator[None]:
-    """Make all functions that simulate or write raise Taken instead."""
+    """Replace all functions that simulate or write by one that raises Taken."""
     patches = [mock.patch(name, side_effect=Taken) for name in _WORK]
     for patch in patches:
         patch.start()
@@ -91,7 +91,7 @@ def working() -> Iterator[None]:
 
 
 def arguments(rng: Random, configs: Path) -> list[str]:
-    """A command with a file and some options."""
+    """Return a random command with a file and some options."""
     command = rng.choice(list(_OPTIONS))
     pattern = _FILES.get(command, "*")
     files = [str(path) for path in sorted(configs.glob(pattern)) if "mutated" not in path.name]
@@ -110,7 +110,7 @@ def arguments(rng: Random, configs: Path) -> list[str]:
 
 
 def drive(words: list[str]) -> None:
-    """Run a command.  Raises InputError with its lines where it is refused."""
+    """Run a command. Raises InputError with its error messages if it is refused."""
     try:
         found = CliRunner().invoke(app, words)
     except Taken:

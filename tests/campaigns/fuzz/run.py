@@ -1,4 +1,4 @@
-"""Runs cases by their number, each for itself, and counts what came of them."""
+"""Runs of independent cases by number, and counts of their outcomes."""
 
 import contextlib
 import multiprocessing
@@ -26,11 +26,11 @@ from tests.campaigns.fuzz.mutations import mutated
 from tests.campaigns.fuzz.seeds import Seed, seeds, write
 
 MOST_S = 5.0
-"""Processor time of a case."""
+"""Limit of the processor time of a case [s]."""
 MOST_UNNAMED = 0.03
-"""Share of the refusals that may name something else than what is odd in the file."""
+"""Largest share of error messages that may name something other than the mutated part of the file."""
 MOST_BYTES = 1 << 30
-"""Memory that cases may take beside what there was."""
+"""Additional memory that cases may use [byte]."""
 
 
 class TooLong(BaseException):
@@ -55,7 +55,7 @@ class Found:
         return len(self.unnamed) > MOST_UNNAMED * refused
 
     def add(self, other: "Found") -> None:
-        """Count those of another part, too."""
+        """Add the counts of another part."""
         self.counts += other.counts
         self.wrong += other.wrong
         self.unnamed += other.unnamed
@@ -79,7 +79,7 @@ def refused_seeds(known: Iterable[Seed]) -> list[str]:
 
 
 def run(numbers: range, seed: int) -> Found:
-    """The cases of these numbers.  Each depends on its number and the seed alone."""
+    """Run the cases with these numbers. Each depends on its number and the seed only."""
     found, known = Found(), seeds()
     model_version()  # takes seconds until its result is in the cache folder
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _limited(), options.working():
@@ -91,7 +91,7 @@ def run(numbers: range, seed: int) -> Found:
 
 
 def run_all(cases: int, *, seed: int, processes: int) -> Iterator[Found]:
-    """The cases 0 to `cases` - 1 in several processes; what came of each part."""
+    """Run the cases 0 to `cases` - 1 in several processes; yield the results of each part."""
     step = 500
     parts = [(range(lo, min(lo + step, cases)), seed) for lo in range(0, cases, step)]
     with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=20) as pool:
@@ -129,7 +129,9 @@ def _case(number: int, rng: Random, known: list[Seed], configs: Path, found: Fou
 
 
 def _made(rng: Random, known: list[Seed], configs: Path) -> tuple[str, set[str], Callable[[], object]]:
-    """The kind of a case, the words by which a message may name what is odd in it, and what runs it."""
+    """Return the kind of a case, the words by which a message may name its mutation, and a function that runs
+    it.
+    """
     kind = rng.choices(("file", "options", "reference"), (85, 12, 3))[0]
     if kind == "options":
         arguments = options.arguments(rng, configs)
@@ -142,7 +144,7 @@ def _made(rng: Random, known: list[Seed], configs: Path) -> tuple[str, set[str],
 
 
 def _refusal(line: str, words: set[str]) -> tuple[str, str]:
-    """Return the kind of a refusal, and the fault of its message."""
+    """Return the kind of an error message, and its fault."""
     if not all(0 < len(one) <= MAX_LINE for one in line.split("\n")):
         return "refused in a line too long or empty", f"too long or empty: {line[:200]}"
     long = {word for word in words if len(word) > 1}
@@ -154,7 +156,9 @@ def _refusal(line: str, words: set[str]) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    """Bounds on processor time and memory; warnings are errors, for they would be lines on the terminal."""
+    """Limit processor time and memory; turn warnings into errors, because they would appear on the
+    terminal.
+    """
 
     def stop(*_: object) -> None:
         raise TooLong

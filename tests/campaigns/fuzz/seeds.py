@@ -14,14 +14,14 @@ CONFIGS = Path(str(netcarlo.configs.__file__)).parent
 
 @dataclass(frozen=True)
 class Raw:
-    """A piece of YAML that is written as it is."""
+    """A piece of YAML that is written without quotes."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Seed:
-    """A shipped file: what it is, where it stands below the configs, and its tree."""
+    """A shipped file: its kind, its path below the configs, and its tree."""
 
     kind: str
     place: Path
@@ -29,7 +29,7 @@ class Seed:
 
 
 def seeds() -> list[Seed]:
-    """Every YAML file that netcarlo carries, in the order of their names."""
+    """Return all YAML files of netcarlo, ordered by name."""
     return [_seed(path) for path in sorted(CONFIGS.rglob("*.yaml"))]
 
 
@@ -39,14 +39,14 @@ def _seed(path: Path) -> Seed:
 
 
 def tree(data: Any) -> Any:
-    """Data with mappings as lists of pairs, so that a key may stand twice."""
+    """Return data with mappings as lists of pairs, so that a key may occur twice."""
     if isinstance(data, dict):
         return tuple([key, tree(item)] for key, item in data.items())
     return [tree(item) for item in data] if isinstance(data, list) else data
 
 
 def write(node: Any, depth: int = 0) -> str:
-    """The YAML text of a tree: blocks, and quotes around every text."""
+    """Return a tree as YAML text in block style, with quotes around every string."""
     pad = "\n" + "  " * depth
     if isinstance(node, tuple):
         if not node:

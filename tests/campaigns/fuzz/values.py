@@ -1,4 +1,4 @@
-"""Odd values, as pieces of YAML: what a number, text, unit, expression or list should not be; a few may."""
+"""Unusual values as pieces of YAML: mostly invalid numbers, texts, units, expressions and lists."""
 
 SHORT = (
     "~ true 0 1 -1 3.5 [] {} [[]] [1,2] [null] [{}] fast on off yes no 010 0o10 0x1F 0x_ 1:30 1_000 1e3 "

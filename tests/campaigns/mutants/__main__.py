@@ -37,7 +37,9 @@ def main() -> int:
 
 
 def tried(copy: Copy, chosen: list[Mutant]) -> int:
-    """Try mutants on a copy of the checkout; return 1 if one survives, or is killed that cannot be."""
+    """Try mutants on a copy of the checkout; return 1 if one survives, or one marked as equivalent is
+    killed.
+    """
     for tier in (1, 2):
         tests = dict.fromkeys(test for each in chosen if each.tier == tier for test in each.tests)
         if tests and (found := copy.test(tests, tier=tier)).killed:

@@ -16,7 +16,7 @@ from tests.campaigns.mutants.table import Mutant
 ROOT = Path(__file__).parents[3]
 
 LIMIT_S = 600.0
-"""Longest time that the tests of a mutant may take [s]; a mutant that does not end is noticed."""
+"""Time limit for the tests of a mutant [s]; a mutant that exceeds it counts as detected."""
 
 _SITE = ".site"
 _FAILED = re.compile(r"^FAILED(?: in \w+)? (.+) \(\d+\.\d s\): (.*)", re.MULTILINE)
@@ -24,7 +24,7 @@ _PASSED, _SOME_FAILED = 0, 1  # exit statuses of pytest
 
 
 class BrokenError(Exception):
-    """The tests say nothing: none ran, or they do not pass without a mutant."""
+    """The tests prove nothing: none ran, or they do not pass without a mutant."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Result:
 
 
 class Copy:
-    """A copy of the files of the checkout that git does not ignore, as a package `netcarlo` of its own."""
+    """Copy of the files of the checkout that git does not ignore, as a separate package `netcarlo`."""
 
     def __init__(self, folder: Path, root: Path = ROOT) -> None:
         """Copy the checkout `root` into an empty folder."""
@@ -59,7 +59,7 @@ class Copy:
 
     @contextmanager
     def mutated(self, mutant: Mutant) -> Iterator[None]:
-        """Apply a mutant, and take it back.  Raises ValueError if it does not fit the source."""
+        """Apply a mutant, and revert it at the end. Raises ValueError if it does not fit the source."""
         file = self.folder / mutant.file
         file.write_text(mutant.applied_to(file.read_text(encoding="utf-8")), encoding="utf-8")
         self._stamp += 1  # bytecode is out of date if the time of the source is another
@@ -95,7 +95,7 @@ class Copy:
 
 
 def verdict(status: int, output: str, seconds: float) -> Result:
-    """Return what pytest's exit status and output say.  Raises BrokenError if they say nothing."""
+    """Return the result in pytest's exit status and output. Raises BrokenError if there is none."""
     if status == _PASSED:
         return Result("", "", seconds)
     failed = _FAILED.search(output)

@@ -17,7 +17,7 @@ from netcarlo.studies.study import load, names
 from tests.campaigns import parser
 
 Verdicts = dict[tuple[str, str], dict[int, Check]]
-"""Study and demand, and by seed how the demand was judged where it was not met."""
+"""Results of the demands that were not met, by study and demand, and by seed."""
 
 
 def judged(study: str, seed: int, replications: int | None) -> list[Check]:
@@ -28,7 +28,7 @@ def judged(study: str, seed: int, replications: int | None) -> list[Check]:
 def over_seeds(
     studies: Iterable[str], seeds: range, judge: Callable[[str, int], list[Check]]
 ) -> Verdicts:  # fmt: skip
-    """Judge each study with each seed, print a line each, and return what was not met."""
+    """Judge each study with each seed, print a line for each, and return the demands that were not met."""
     found: Verdicts = {}
     for study in studies:
         for seed in seeds:

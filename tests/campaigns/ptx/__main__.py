@@ -1,7 +1,7 @@
 """PTX of the models: assembled and run without a device; verdicts are stored.
 
-Without names it checks all cases: the models of the covering set, and some more (see `cases`).  For each it
-translates the model to PTX, assembles it, and runs it on the CPU: all outcomes must be those of the CPU.
+Without names it checks all cases: the models of the covering set, and some more (see `cases`). It translates
+each model to PTX, assembles it, and runs it on the CPU. All outcomes must equal those of the compiled kernel.
 """
 
 import datetime
@@ -56,7 +56,7 @@ def examine(name: str, *, anyway: bool = True) -> Outcome:
 
 
 def outcomes(names: list[str], processes: int, *, anyway: bool) -> Iterator[Outcome]:
-    """Check cases side by side, and yield the outcomes as they come."""
+    """Check cases in parallel, and yield the outcomes when they are ready."""
     check = functools.partial(examine, anyway=anyway)
     if processes == 1:
         yield from map(check, names)

@@ -1,4 +1,4 @@
-"""Cases of PTX: the models of the covering set, and some more rows and compilers."""
+"""Cases of PTX: the models of the covering set, and further rows and compilers."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -25,35 +25,37 @@ class Case(NamedTuple):
 
 
 def outages() -> Any:
-    """Shared links that fail, with backup routes."""
+    """Return rows of shared links that fail, with backup routes."""
     from tests.twins.shared.scenarios import backed_rows, failing_rows
 
     return backed_rows(failing_rows(rows_of("shared_newreno", 60, seed=7), seed=7), seed=7)
 
 
 def sold_hops() -> Any:
-    """Paths with framing, shapers and correlated loss."""
+    """Return rows of paths with framing, shapers and correlated loss."""
     from tests.twins.path.scenarios import with_sold
 
     return with_sold(rows_of("tcp_newreno", ROWS, seed=7), seed=7)
 
 
 def sold_links() -> Any:
-    """Shared links with framing, shapers and correlated loss, and with limits in bytes."""
+    """Return rows of shared links with framing, shapers and correlated loss, and with limits in bytes."""
     from tests.twins.shared.scenarios import byte_limited_rows, sold_rows
 
     return sold_rows(byte_limited_rows(rows_of("shared_newreno", 60, seed=7), seed=7), seed=7)
 
 
 def rfc9260() -> Any:
-    """SCTP with the rules of RFC 9260, potentially failed paths and concurrent multipath transfer."""
+    """Return rows of SCTP by RFC 9260 with potentially failed paths and concurrent multipath transfer."""
     from tests.twins.sctp.scenarios import with_rfc9260
 
     return with_rfc9260(rows_of("sctp", ROWS, seed=7), seed=7)
 
 
 def many() -> Any:
-    """Networks of 200, 7 and the most flows over 100, 40 and the most links, in one launch."""
+    """Return networks of 200, 7 and the largest number of flows over 100, 40 and the largest number of
+    links.
+    """
     from netcarlo.kernels.base.rows import concatenate
     from tests.kernels.shared.test_many import ring
 
@@ -63,20 +65,20 @@ def many() -> Any:
 
 
 def large() -> Any:
-    """Ad hoc networks of up to 256 nodes, and some of few."""
+    """Return ad hoc networks of up to 256 nodes, and some small ones."""
     from tests.twins.adhoc.scenarios import large_manet_rows, manet_rows, stack
 
     return stack([large_manet_rows(40, seed=7), manet_rows(40, seed=7)])
 
 
 def random_rows(model: str) -> Callable[[], Any]:
-    """Return what makes random scenarios for a model."""
+    """Return the function that draws random scenarios for a model."""
     return lambda: rows_of(model, ROWS, seed=7)
 
 
 @functools.cache
 def cases() -> Mapping[str, Case]:
-    """Return all cases by name: that of the model, or one of its own."""
+    """Return all cases by name: the name of the model, or another one."""
     more = {f"{model} by numba-cuda-mlir": model for model in ("tcp_newreno", "fluid_newreno", "wifi_udp")}
     return {
         **{model: Case(model, random_rows(model)) for model in covering.chosen()},

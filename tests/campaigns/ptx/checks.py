@@ -1,4 +1,4 @@
-"""Checks of one PTX: machine code, roundings, parameters, and the outcomes that it gives."""
+"""Checks of the PTX of one model: machine code, rounding, parameters and outcomes."""
 
 import fcntl
 import os
@@ -60,8 +60,8 @@ def ptx_of(case: Case) -> str:
 def check(case: Case, text: str, folder: Path, *, architectures: tuple[str, ...] = ("sm_90",)) -> Found:
     """Run all checks of PTX; raise AssertionError, with the reason, if one fails.
 
-    `folder` takes the files made.  Registers are those of the first architecture: what fits the registers of
-    one of `ARCHITECTURES` fits them all.
+    Files are written into `folder`. Registers are those of the first architecture: code that fits the
+    registers of one of `ARCHITECTURES` fits all of them.
     """
     no_fused_products(text)
     takes_what_a_launch_passes(models.model(case.model), text)
@@ -70,7 +70,9 @@ def check(case: Case, text: str, folder: Path, *, architectures: tuple[str, ...]
 
 
 def no_fused_products(text: str) -> None:
-    """Check that no product is fused with a sum: that rounds once where the CPU rounds twice."""
+    """Check that no multiplication is fused with an addition, which rounds once where the CPU rounds
+    twice.
+    """
     fused = re.findall(r"\b(?:fma|mad)\S*\.f(?:32|64)", text)
     assert not fused, f"fused multiply-add: {fused[0]}"
     free = re.findall(r"\b(?:mul|add|sub)\.f64", text)
@@ -109,17 +111,17 @@ def assembled(text: str, folder: Path, architecture: str) -> Machine:
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Wait until no other process of this user is inside."""
+    """Hold a lock that admits one process of this user at a time."""
     with open(Path(tempfile.gettempdir()) / f"netcarlo-ptxas-{os.getuid()}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def equal_outcomes(case: Case, text: str, folder: Path) -> int:
-    """Run PTX, translated to C, through a pretended CuPy; return the number of rows.
+    """Run PTX, translated to C, through an emulated CuPy; return the number of rows.
 
-    All outcomes must equal those of the CPU.  It shows what the source cannot: libnvvm once made code for ad
-    hoc networks that had not one row right.
+    All outcomes must equal those of the CPU.  This detects faults of compilers: libnvvm once produced wrong
+    code for ad hoc networks.
     """
     model, rows = models.model(case.model), case.rows()
     kernel = Kernel(text, folder)

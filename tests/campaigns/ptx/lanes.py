@@ -1,7 +1,7 @@
-"""Threads of a warp stay together, and what every packet touches stays in shared memory.
+"""Convergence of the threads of a warp, and accesses to shared memory.
 
-A change of an event loop that sets the lanes of a warp apart, or of scratch that leaves shared memory,
-changes no outcome, but makes a model several times slower on a device.  PTX that runs in lockstep shows both.
+A change of an event loop that makes the lanes of a warp diverge, or that moves scratch out of shared memory,
+changes no outcome but makes a model several times slower on a device. Running the PTX in lockstep shows both.
 """
 
 from pathlib import Path
@@ -14,11 +14,11 @@ LEAST = {
     "shared_newreno": 0.29,
 }  # fmt: skip
 """Least share of the issue slots that lanes use, by model, over a path with 0.1 % of loss (networks: the
-first random one).  A lane that leaves the others for good leaves 0.05.  `docs/results/gpu.md` says why
-the last three stay below one half."""
+first random one).  If one lane never reconverges with the others, the share is 0.05.
+`docs/results/gpu.md` says why the last three stay below one half."""
 
 MOST_PACKETS = {"tcp_newreno": 25, "tcp_sack": 15}
-"""Least bound by the traffic between L1 and L2 with 14 warps at once [Gpacket/s].
+"""Minimum of the speed that the traffic between L1 and L2 allows with 14 warps at once [Gpacket/s].
 
 The models have 31 and 18; with all their scratch in global memory they would have 10 and 7.
 """

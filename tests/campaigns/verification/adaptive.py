@@ -3,17 +3,17 @@
     python -m tests.campaigns adaptive [sweep ...] [--networks 64] [--replications 5] [--wrong 0.01]
                                        [--sample 0.1]
 
-Prints the table of docs/results/adaptive-fidelity.md.  Each sweep (all four unless named) is run twice on
-one core: with `fidelity: auto`, which decides goals and winner, and with packets alone.  The second tells
-whether the first is right:
+Prints the table of docs/results/adaptive-fidelity.md.  Each sweep (all four unless named) is run twice on one
+core: with `fidelity: auto`, which decides goals and winner, and with packets alone.  The second run is the
+reference for the first:
 
-* goals: in how many cells more than half of the replications meet the goal in both, or in neither,
-* winners: on how many networks, at each point of the other axes, both name the same setting,
-* leaders: at how many points both name the same setting as the best on average over the networks,
+* goals: number of cells in which more than half of the replications meet the goal in both runs or in neither,
+* winners: number of networks, at each point of the other axes, on which both name the same setting,
+* leaders: number of points at which both name the same setting as the best on average over the networks.
 
-and of those that differ, how many differ beyond chance: the intervals of the two settings (or of the goal
-and a half) by packets do not overlap.  That needs a few replications of each cell.  It also prints the
-processor time of each [s], without compiling.
+Of the decisions that differ, it counts those that differ beyond chance: the intervals by packets of the two
+settings do not overlap, or that of the goal does not contain one half. That needs a few replications per
+cell.  It also prints the processor time of each [s], without compiling.
 """
 
 import tempfile
@@ -69,7 +69,7 @@ class Agreement(NamedTuple):
 
 
 def definition(name: str, *, networks: int, replications: int, **auto: Any) -> dict[str, Any]:
-    """A ready sweep with so many networks, screened."""
+    """Return the definition of a shipped sweep over `networks` networks with `fidelity: auto`."""
     found = dict(document.read_yaml(CONFIGS / f"{name}.yaml").data)
     found["draw"] = {k: v for k, v in found["draw"].items() if k != "blocks"} | {"count": networks}
     for axis, case in NOT_FLUID.get(name, {}).items():
@@ -88,7 +88,7 @@ def by_packets(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(definition: dict[str, Any]) -> Answers:
-    """Run a sweep on one thread, and measure what it takes of the processor."""
+    """Run a sweep on one thread, and measure its processor time."""
     sweep = make_sweep(definition)
     for model in sweep.models():
         compilers.cpu_loop(model)
@@ -145,7 +145,7 @@ def _compared(sign: int, mine: Floats, theirs: Floats, low: Floats, high: Floats
 
 
 def answered(auto: Answers) -> str:
-    """The shares of cells by what answered them, and why."""
+    """Return the shares of the cells that fluid and packets answered, by reason."""
     total = sum(auto.summary.answered.values())
     parts = (f"{because} {100 * n / total:.0f} %" for (_, because), n in auto.summary.answered.items())
     return ", ".join(parts)

@@ -29,7 +29,7 @@ ACK = 40
 
 @dataclass(frozen=True)
 class Case:
-    """A dumbbell; sizes are lognormal with a median in kB."""
+    """Dumbbell with flows that arrive; their sizes are lognormal with a median in kB."""
 
     tcp: str
     mbps: float
@@ -51,7 +51,7 @@ CASES = [
 
 
 def flows(case: Case, **bulk: Any) -> list[dict[str, Any]]:
-    """Downloads, of which more may be said, and those that come and go."""
+    """Return the downloads, with further fields `bulk`, and the flows that arrive and leave."""
     size = {"lognormal": {"median": f"{case.median_kb} kB", "sigma": case.sigma, "max": "20 MB"}}
     web = {"count": SLOTS, "arrivals": {"poisson": f"{case.per_s} /s"}, "size": size}
     return [*(bulk for _ in range(case.bulk)), web]
@@ -76,13 +76,13 @@ def scenario(case: Case, of: list[dict[str, Any]]) -> Scenario:
 
 
 def arrivals(case: Case, replication: int) -> pd.DataFrame:
-    """`time_s`, `flow` (its slot) and `bytes` of every flow that comes, whatever downloads do."""
+    """Return `time_s`, `flow` (slot) and `bytes` of every arrival; they do not depend on the downloads."""
     frame = trace(scenario(case, flows(case, packets=1)), replication=replication, large=True).frame
     return frame.loc[frame.event == "begin", ["time_s", "flow", "bytes"]]
 
 
 def script(case: Case, came: pd.DataFrame) -> str:
-    """Return the case as a script of ns-2, which prints when each flow arrived and when its last ACK did."""
+    """Return the case as a script of ns-2 that prints the arrival of each flow and of its last ACK."""
     agent, sink = AGENTS[case.tcp]
     lines = [
         "set ns [new Simulator]", "set a [$ns node]", "set b [$ns node]",
@@ -112,7 +112,7 @@ def script(case: Case, came: pd.DataFrame) -> str:
 
 
 def completions(case: Case, came: pd.DataFrame, folder: Path) -> tuple[Floats, Floats]:
-    """Return start and duration without the last ACK [s] of each flow that ended in ns-2."""
+    """Return start and duration [s], without the last ACK, of each flow that ended in ns-2."""
     (folder / "run.tcl").write_text(script(case, came))
     ran = subprocess.run(["ns", "run.tcl"], cwd=folder, check=True, capture_output=True, text=True)
     began, ended = np.array([line.split() for line in ran.stdout.splitlines()], float).T
@@ -121,7 +121,7 @@ def completions(case: Case, came: pd.DataFrame, folder: Path) -> tuple[Floats, F
 
 
 def of_ns2(case: Case, replication: int) -> tuple[float, float]:
-    """Mean and p95 of completion times [s]."""
+    """Return mean and p95 of the completion times in ns-2 [s]."""
     with tempfile.TemporaryDirectory() as folder:
         began, times = completions(case, arrivals(case, replication), Path(folder))
     measured = times[began >= WARM_UP_S]

@@ -4,10 +4,10 @@
 
 Exit 1 if fewer than 95 % of the intervals of a case contain the truth.
 
-Failures come every minute, so that a brute-force year is affordable. For shared links it is many windows,
-each at the end of a run with the whole history of its outages: they begin long before, are drawn by the
-field `outages: {up: ..., down: ...}`, and the queues and routes of the window follow from them. For a path
-the truth is known: without a loss is a run without an outage.
+Failures come every minute, so that a brute-force year is affordable. For shared links this year consists of
+many windows, each at the end of a run with the whole history of its outages. They begin long before the
+window, are drawn by the field `outages: {up: ..., down: ...}`, and determine the queues and routes of the
+window. For a path the truth is known: runs without outages have no loss.
 """
 
 import math
@@ -29,15 +29,16 @@ REPETITIONS = 100
 WINDOWS = 40_000
 """Windows of a brute-force year."""
 HISTORY_S = 150.0
-"""Time before a window; correlations of the outages of all cases decay at least sevenfold in a tenth."""
+"""Time before a window [s]; in a tenth of it the correlation of outages decays at least sevenfold in all
+cases."""
 RUNS = 50
-"""Replications of each state of an estimate, at least."""
+"""Minimum number of replications for each state of an estimate."""
 LEAST_COVERED = 0.95
 SEED = 1 << 40
 """Seed of brute-force years; those of estimates are small."""
 
 Failures = Sequence[tuple[str, float, float]]
-"""Cables that fail together, their mean up and down times [s]."""
+"""Cables that fail together, with their mean up and down times [s]."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Case:
 
 
 def calls(name: str, failures: Failures, *, detection_s: float) -> Case:
-    """Three calls over a line; the backup carries them if their rates, which are drawn, are low enough."""
+    """Return three calls over a line; the backup carries them if their random rates are low enough."""
     lines = ((0, 1, "2 Mbit/s"), (0, 2, "200 kbit/s"), (2, 1, "200 kbit/s"))
     links = [
         {"ends": list(ends), "rate": rate, "delay": "10 ms", "queue": 30}
@@ -92,7 +93,7 @@ def calls(name: str, failures: Failures, *, detection_s: float) -> Case:
 
 
 def pages() -> Case:
-    """Flows that arrive and take the backup, which is too slow for many of them at a time."""
+    """Return arriving flows over a backup that is too slow for many of them at a time."""
     case = calls("arriving flows", [("0", 60, 20)], detection_s=1)
     each = {"route": "0", "backup": "2 4", "detection": "1 s"}
     flows = {
@@ -115,8 +116,9 @@ CASES = (
 def brute_force(
     case: Case, windows: int, values: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[float, float]:
-    """Return the share of the windows of a year in which the goal is met, and its standard error; `values`
-    are those of fields of the scenario."""
+    """Return the share of the windows of a year in which the goal is met, and its standard error.
+
+    `values` replace fields of the scenario."""
     scenario = Scenario.check(case.history()).with_values({**values})
     held = goals.parse(case.goal).held(simulate(scenario, replications=windows).frame)
     share = float(np.mean(held))

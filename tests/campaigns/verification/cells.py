@@ -17,7 +17,7 @@ DURATION_S, WARM_UP_S = 10.0, 2.0
 RUNS = 2
 """Runs of ns-3."""
 CONTROL = {6: 6, 12: 12, 18: 12, 24: 24, 36: 24, 54: 24}
-"""The rate of an acknowledgement of each rate [Mbit/s]."""
+"""Rate of the ACK for each data rate [Mbit/s]."""
 WORDS = {"udp": "video", "tcp": "transfer"}
 """Classes of flows by kind."""
 
@@ -28,10 +28,10 @@ class Cell:
 
     stations: int
     rate: int
-    """[Mbit/s]"""
+    """Data rate [Mbit/s]."""
     queue: int
     videos: tuple[int, ...]
-    """Rates of the videos [kbit/s]; they differ, so that packets arrive at all phases of each other."""
+    """Rates of the videos [kbit/s]; they differ, so that the phases between their packets vary."""
     up: int
     """Number of the videos that stations send."""
     payload: int
@@ -41,7 +41,7 @@ class Cell:
 
     @property
     def flows(self) -> list[tuple[str, int, int]]:
-        """Kind, source and sink of each."""
+        """Return kind, source and sink of each flow."""
         gateway, found = self.stations, []
         for k in range(len(self.videos)):
             station = k % self.stations
@@ -55,7 +55,7 @@ class Cell:
 
 
 def cases(count: int, *, seed: int = 0) -> list[Cell]:
-    """Random ones: datagrams are 20 to 50 % of what the channel carries beside TCP, 60 to 95 % alone."""
+    """Return random cells: datagrams use 20 to 50 % of the capacity beside TCP, 60 to 95 % alone."""
     found = []
     for k in range(count):
         rng = np.random.default_rng([seed, k, 1])
@@ -96,7 +96,7 @@ def scenario(cell: Cell) -> Scenario:
 
 
 def of_ns3(cell: Cell) -> dict[str, dict[str, float]]:
-    """Each measure of each class, of all runs together."""
+    """Return each measure of each class by ns-3, over all runs."""
     packets = Packets(since=WARM_UP_S, lost_since=WARM_UP_S)
     for seed in range(RUNS):
         packets.begin_run()

@@ -1,4 +1,4 @@
-"""Random static chains of ad hoc nodes that a stream or a transfer crosses, for ns-2 and for netcarlo."""
+"""Random static chains of ad hoc nodes with one stream or transfer, for ns-2 and for netcarlo."""
 
 import subprocess
 import tempfile
@@ -15,7 +15,7 @@ RUNS = 4
 """Runs of ns-2."""
 SPACING_M, RANGE_M = 225, 250
 MOST_KBPS = (1000, 500, 270, 180)
-"""Approximate throughput of NewReno by number of hops [kbit/s]; a stream has a share of it."""
+"""Approximate throughput of NewReno by number of hops [kbit/s]; the rate of a stream is a share of it."""
 
 HEAD = """
 proc reach {metres} { return [expr 0.28183815 * pow(1.5, 4) / pow($metres, 4)] }
@@ -48,12 +48,12 @@ class Chain:
 
     @property
     def word(self) -> str:
-        """The class of its flow."""
+        """Class of the flow."""
         return "video" if self.kbps else "download"
 
 
 def cases(count: int, *, seed: int = 0) -> list[Chain]:
-    """Random ones of 1 to 4 hops, each other one with a stream of 20 to 80 % of what they carry."""
+    """Return random chains of 1 to 4 hops; every second one has a stream of 20 to 80 % of the capacity."""
     found = []
     for k in range(count):
         rng = np.random.default_rng([seed, k, 2])
@@ -119,7 +119,7 @@ def script(chain: Chain, seed: int) -> str:
 
 
 def of_ns2(chain: Chain) -> dict[str, dict[str, float]]:
-    """Each measure of its class, of all runs together."""
+    """Return each measure of the class by ns-2, over all runs."""
     packets = Packets(since=0.0)
     for seed in range(RUNS):
         packets.begin_run()

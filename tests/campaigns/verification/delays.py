@@ -2,9 +2,9 @@
 
     python -m tests.campaigns delays [SCENARIOS] [links] [cells] [chains]
 
-Random dumbbells and cells (20 of each by default) that datagrams and TCPs share, and chains that one of
-them crosses.  ns-2 and ns-3 trace every packet at the hosts, in some runs that differ in when flows start.
-Quantiles, mean, jitter and loss are compared by class.
+Simulates random dumbbells and cells (20 of each by default) that datagrams and TCPs share, and chains with
+one stream or transfer. ns-2 and ns-3 trace every packet at the hosts, in some runs with different start
+times. Quantiles, mean, jitter and loss are compared by class.
 """
 
 import subprocess
@@ -33,7 +33,7 @@ AGENTS = {"newreno": ("TCP/Newreno", "TCPSink"), "sack": ("TCP/Sack1", "TCPSink/
 
 @dataclass(frozen=True)
 class Case:
-    """A dumbbell."""
+    """Dumbbell that datagrams and TCPs share."""
 
     mbps: float
     delay_ms: float
@@ -49,7 +49,7 @@ class Case:
 
 
 def cases(count: int, *, seed: int = 0) -> list[Case]:
-    """Random ones: beside downloads 20 to 60 % of the rate is that of datagrams, alone 70 to 95 %."""
+    """Return random dumbbells: datagrams use 20 to 60 % of the rate beside downloads, 70 to 95 % alone."""
     found = []
     for k in range(count):
         rng = np.random.default_rng([seed, k])
@@ -138,7 +138,7 @@ def script(case: Case, seed: int) -> str:
 
 
 def of_ns2(case: Case) -> dict[str, dict[str, float]]:
-    """Each measure of each class, of all runs together."""
+    """Return each measure of each class by ns-2, over all runs."""
     packets = Packets(since=WARM_UP_S, lost_since=WARM_UP_S)
     for seed in range(RUNS):
         packets.begin_run()
@@ -163,12 +163,13 @@ KINDS: dict[str, tuple[Callable[..., Sequence[Any]], Callable[[Any], Any], Calla
     "cells": (cells.cases, cells.of_ns3, cells.scenario),
     "chains": (chains.cases, chains.of_ns2, chains.scenario),
 }
-"""Scenarios, what the other simulator says of one, and what it is here."""
+"""Functions that draw scenarios, run one in the other simulator, and return it as a scenario of netcarlo."""
 
 
 def errors(kind: str, case: Any) -> dict[tuple[str, str], float]:
-    """Relative errors by class and measure, of quantiles of their mean over replications; of loss the
-    difference."""
+    """Return relative errors by class and measure; for loss, the difference.
+
+    Quantiles are means over replications."""
     _, of_others, here = KINDS[kind]
     theirs, frame = of_others(case), simulate(here(case), replications=REPLICATIONS, target="cpu").frame
     found = {}
@@ -180,11 +181,11 @@ def errors(kind: str, case: Any) -> dict[tuple[str, str], float]:
 
 
 CLOSE = {"links": (1, 2), "chains": (1,)}
-"""Numbers of the scenarios in which all measures agree; in some of the others not all do."""
+"""Numbers of the scenarios in which all measures agree; in others some measures differ."""
 MOST = 0.02
-"""Largest error of a measure in a scenario that agrees."""
+"""Largest relative error of a measure in these scenarios."""
 MOST_JITTER = 0.05
-"""Largest error of the jitter in a scenario that agrees."""
+"""Largest relative error of the jitter in these scenarios."""
 
 
 def far(found: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
@@ -197,7 +198,7 @@ def far(found: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
 
 
 def main() -> int:
-    """Print a line for each scenario, and medians.  Returns 1 if a scenario no longer agrees that did."""
+    """Print a line for each scenario, and medians. Return 1 if a scenario of `CLOSE` does not agree."""
     arguments = parser(__doc__)
     arguments.add_argument("words", nargs="*", metavar="SCENARIOS | KIND", help=", ".join(KINDS))
     words = arguments.parse_args().words

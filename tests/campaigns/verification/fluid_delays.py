@@ -2,8 +2,8 @@
 
     python -m tests.campaigns fluid_delays [SCENARIOS]
 
-The random dumbbells of `delays`, and as many random paths (30 by default).  Prints the signed error of each
-measure: its median and its range.
+Simulates the random dumbbells of `delays`, and as many random paths (30 by default).  Prints the signed error
+of each measure: its median and its range.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ MEASURES = ("mean_delay_s", "delay_p50_s", "delay_p95_s", "delay_p99_s")
 
 
 def path(number: int) -> Scenario:
-    """A random path: one hop or two, a third of them without losses at random."""
+    """Return a random path with one or two hops; a third of the paths have no random losses."""
     rng = np.random.default_rng([1, number])
     hops = [
         {
@@ -36,7 +36,7 @@ def path(number: int) -> Scenario:
 
 
 def errors(asked: Scenario, words: dict[str, str]) -> dict[tuple[str, str], float]:
-    """The relative error of the mean of each measure, by these words for classes and by measure."""
+    """Return the relative error of the mean of each measure, by class (named by `words`) and by measure."""
     asked = asked.with_values({"replications": REPLICATIONS})
     fluid, packets = (
         simulate(each, target="cpu").frame.mean()
@@ -50,7 +50,7 @@ def errors(asked: Scenario, words: dict[str, str]) -> dict[tuple[str, str], floa
 
 
 def classes_of(case: Case) -> dict[str, str]:
-    """Videos alone are a class of their own."""
+    """Return the names of the classes; videos without other flows have a separate class."""
     return {"video": "video", "download": "download"} if case.tcps else {"video": "video alone"}
 
 

@@ -1,4 +1,4 @@
-"""Cells of the study `link_down_today` by real stacks, as rows of its `published.csv`.
+"""Cells of the study `link_down_today`, run on real stacks, as rows of its `published.csv`.
 
     python -m tests.campaigns link_down kernel --out kernel.csv [--runs 2]
     python -m tests.campaigns link_down usrsctp --out usrsctp.csv
@@ -24,9 +24,9 @@ from tests.campaigns.verification.usrsctp import runs as usrsctp
 from tests.campaigns.verification.usrsctp.drawn import NO_PF
 
 START_S = 49.0
-"""The link fails up to a second later, as seen from the start of the transfer."""
+"""Earliest failure of the link after the start of the transfer [s]; it fails up to 1 s later."""
 RUNS = {"kernel": 2, "usrsctp": 10, "ngtcp2": 10}
-"""Runs of each cell; without an outage usrsctp and ngtcp2 repeat themselves."""
+"""Number of runs of each cell; without an outage all runs of usrsctp and of ngtcp2 are equal."""
 TRANSPORTS = {
     "kernel": ("tcp", "mptcp", "mptcp_backup"),
     "usrsctp": ("sctp_rfc9260", "sctp_pf", "sctp_cmt"),
@@ -104,7 +104,7 @@ def _outcomes(row: Row, one: Row) -> Row:
 
 
 def by_ngtcp2(rows: list[Row], runs: int, seed: int) -> Iterator[tuple[str, Row, list[Row]]]:
-    """Yield the same for ngtcp2."""
+    """Yield the name of the stack, each cell, and the outcomes of its runs by ngtcp2."""
     for several in False, True:
         some = [row for row in rows if ("rate_2_bps" in row) == several]
         more = {"n_seeds": 1, "migrate_after": 2 * several}
@@ -116,7 +116,7 @@ def by_ngtcp2(rows: list[Row], runs: int, seed: int) -> Iterator[tuple[str, Row,
 
 
 def by_usrsctp(rows: list[Row], runs: int, seed: int) -> Iterator[tuple[str, Row, list[Row]]]:
-    """Yield the same for usrsctp, with the time at which new data take the second path [s]."""
+    """Yield the same as `by_kernel` for usrsctp, with the time at which new data use the second path [s]."""
     more = {"ack_loss": 0.0, "min_rto_s": 1.0, "heartbeat_s": 30.0, "path_max_retrans": 5}
     starts = START_S + np.random.default_rng(seed).uniform(0, 1, runs)
     every = [

@@ -2,8 +2,8 @@
 
     python -m tests.campaigns outcomes SCENARIOS [--first N] [--family FAMILY] [--fidelity FIDELITY]
 
-Checks at least so many scenarios and prints what is broken.  Kernels run as plain Python, so that nothing
-is compiled. Exit 1 if anything is broken.
+Checks at least SCENARIOS scenarios and prints the violations.  Kernels run as plain Python, so that nothing
+is compiled. Exit 1 if there is one.
 """
 
 import time
@@ -15,7 +15,7 @@ from tests.properties.scenarios import FAMILIES, draw
 
 
 def main() -> int:
-    """Check as many scenarios as asked and print what is broken; return 1 if anything is."""
+    """Check the requested number of scenarios and print the violations; return 1 if there is one."""
     arguments = parser(__doc__)
     arguments.add_argument("scenarios", type=int, help="at least so many")
     arguments.add_argument("--first", type=int, default=0, help="the number of the first one of each family")

@@ -1,4 +1,4 @@
-"""Delays by class of packets that another simulator traced at their hosts."""
+"""Delays by class of packets that another simulator traced at the hosts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable
@@ -9,7 +9,7 @@ MEASURES = ("delay_p50_s", "delay_p95_s", "delay_p99_s", "mean_delay_s", "jitter
 
 
 class Packets:
-    """Observations at sources and sinks: delays from `since` on, losses from `lost_since` on [s]."""
+    """Observations at sources and sinks: delays after `since` [s], losses after `lost_since` [s]."""
 
     def __init__(self, *, since: float, lost_since: float = 0.0) -> None:
         self.since = since
@@ -21,13 +21,13 @@ class Packets:
         self.begin_run()
 
     def begin_run(self) -> None:
-        """Another run begins; all are of one sample."""
+        """Begin another run; the samples of all runs are pooled."""
         self.first: dict[Hashable, float] = {}  # when data was first put out, by flow and number
         self.latest: dict[str, float] = {}  # delay of the latest packet of a flow
         self.jitter: dict[str, float] = defaultdict(float)
 
     def put_out(self, word: str, flow: str, number: str, t: float) -> None:
-        """A packet of class `word` leaves its source."""
+        """Record that a packet of class `word` was sent."""
         self.sent[word] += t >= self.lost_since
         self.first.setdefault((flow, number), t)
 
@@ -45,7 +45,7 @@ class Packets:
             self.jitters[word].append(self.jitter[flow])
 
     def measures(self) -> dict[str, dict[str, float]]:
-        """Each of `MEASURES` of each class."""
+        """Return each of `MEASURES` of each class."""
         found = {}
         for word, values in self.delays.items():
             quantiles = np.quantile(values, [0.5, 0.95, 0.99])

@@ -4,14 +4,13 @@
 
 Exit 1 if an answer is covered in fewer than 95 % of the repetitions, or if the intervals are too wide.
 
-Simulated networks: a window over a round-trip time, TCP flows that share a link, an 802.11 cell by Bianchi's
-model; each draws something, so that the probability is known and is near the one asked for at the answer.
-Plans of two quantities are covered if the answers at all values of the second are, and the cost of the true
-cheapest design lies between the two that are named; plans over failures have calls that one failed cable
-hurts, of single failures, and of cables that go up and down by themselves or together; plans with classes ask
-for a quantile of the delays of one class in the queue M/D/1.
-`coins` has no network: a curve that meets the probability asked for exactly at the answer, which is the worst
-case of the tests.
+The simulated networks are a window over a round-trip time, TCP flows that share a link, and an 802.11 cell by
+Bianchi's model. Each draws a parameter at random, so the probability is known and near the required one at
+the answer. A plan of two quantities is covered if the answers at all values of the second one are, and the
+cost of the true cheapest design lies between the two stated costs. Plans over failures have calls that one
+failed cable interrupts: single failures, and cables that fail independently or together. Plans with classes
+require a quantile of the delays of one class in the queue M/D/1. `coins` has no network: its curve meets the
+required probability exactly at the answer, which is the worst case of the tests.
 """
 
 import math
@@ -39,16 +38,17 @@ from tests.campaigns.verification.queues import wait
 
 REPETITIONS = 200
 WIDEST = 4.0
-"""Limit of the mean width of intervals [steps]; it is more where the probability falls slowly."""
+"""Limit of the mean width of intervals [steps]; cases whose probability falls slowly have a larger one."""
 LEAST_COVERED = 0.95
 COINS = (0.5, 0.05, 6), (0.9, 0.02, 6), (0.95, 0.01, 6), (0.95, 0.1, 6), (0.99, 0.002, 12)
-"""Probability asked for, by how much it falls in a step, and the limit of the mean width [steps]."""
+"""Required probability, its decrease per step, and the limit of the mean width [steps]."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A plan of each seed, and the last value at which its requirement truly holds; of two quantities that at
-    each value of the second."""
+    """Plan of each seed, and the last value at which its requirement truly holds.
+
+    For two quantities there is one such value for each value of the second."""
 
     name: str
     plan: Callable[[int], Plan]
@@ -58,7 +58,9 @@ class Case:
 
 
 def window_over_rtt() -> Case:
-    """Goodput is window / RTT; RTT is twice the delay of a fixed hop and of one drawn from 0 to 2 ms."""
+    """Return a case whose goodput is window / RTT; the RTT is twice a fixed delay and one drawn from 0 to 2
+    ms.
+    """
     window, payload, bound, asked, duration_s = 2, 1000, 2.0e6, 0.88, 4.0
     # A window arrives every RTT, the first one after a handshake, 1.5 RTT from the start.
     windows = math.ceil(bound * duration_s / (8 * window * payload))
@@ -92,7 +94,9 @@ def window_over_rtt() -> Case:
 
 
 def rate_over_flows() -> Case:
-    """Flows share a link whose rate is drawn: its payload over their number is the goodput of each."""
+    """Return a case of flows that share a link with a random rate: each gets an equal share of the
+    payload.
+    """
     payload, header, asked, bound = 1000, 40, 0.78, 1.0e5
     flows = np.arange(2, 17)
     # The link must carry so many bit/s, headers included; its rate is drawn from 0.4 to 1.2 Mbit/s.
@@ -128,7 +132,7 @@ def rate_over_flows() -> Case:
 
 
 def cell_of_bianchi() -> Case:
-    """Stations of a saturated cell share what Bianchi's model says, at one of four rates."""
+    """Return a case of a saturated cell at one of four rates, whose throughput is that of Bianchi's model."""
     rates, asked, bound = ("6 Mbit/s", "12 Mbit/s", "24 Mbit/s", "36 Mbit/s"), 0.65, 1.0e6
     scenario: dict[str, Any] = {
         "duration": "0.5 s",
@@ -153,7 +157,9 @@ def cell_of_bianchi() -> Case:
 
 
 def windows_and_delays() -> Case:
-    """`window_over_rtt` for windows of 2, 3 and 4 packets, and a price: short ways and large windows."""
+    """Return `window_over_rtt` for windows of 2, 3 and 4 packets; short delays and large windows cost
+    more.
+    """
     payload, bound, asked, duration_s, windows = 1000, 5.0e5, 0.88, 4.0, (2, 3, 4)
     fixed_s = np.arange(1, 41) * 8e-4
     truths = []
@@ -188,10 +194,11 @@ def windows_and_delays() -> Case:
 
 
 def single_failures() -> Case:
-    """A call that ends before the failure, or is on another of three cables that are as likely to fail.
+    """Return a case of a call that ends before the failure, or uses another of three equally likely cables.
 
-    The failure begins in the first 20 s, so a call of T s has no loss with the probability 1 - T / 60 s
-    (what is on the wire at the end counts, too: 0.2 s more, and the answer is half a second from its edges).
+    The failure begins in the first 20 s, so a call of T s has no loss with the probability 1 - T / 60 s.
+    Packets in flight at the end count, too: this adds 0.2 s, and the answer is 0.5 s from the edges of its
+    step.
     """
     length_s, asked = np.arange(2, 21), 0.792
     data = _call({"cables": "one", "outages": [{"start": {"uniform": ["0 s", "20 s"]}, "duration": "50 s"}]})
@@ -201,10 +208,10 @@ def single_failures() -> Case:
 
 
 def cables_by_themselves() -> Case:
-    """A call of T s over two cables, one of which shares a duct with the third: how seldom must cables fail?
+    """Return a case of a call of T s over two cables, one of which shares a duct with the third.
 
-    Up times are exponential with mean M, and those of the duct with 200 s: without a loss it is with the
-    probability exp(-2 T / M - T / 200 s).
+    The plan searches the up time of a cable. Up times are exponential with mean M, that of the duct with mean
+    200 s, so a call has no loss with the probability exp(-2 T / M - T / 200 s).
     """
     length_s, asked, up_s = 20.0, 0.7, np.arange(40, 401, 20)
     data = _call(
@@ -225,11 +232,11 @@ def cables_by_themselves() -> Case:
 
 
 MOST_DATA = 2, 4, 6
-"""Sources of data beside the video, of the plan of two quantities."""
+"""Numbers of data sources beside the video in the plan of two quantities."""
 
 
 def video_in_a_queue() -> Case:
-    """95 % of the packets of a class are to be there in about 125 ms; see `_queue`."""
+    """Return a case in which 95 % of the packets of a class must arrive within about 125 ms; see `_queue`."""
     data, truths = _queue(MOST_DATA[:1])
     data["scenario"]["shared"]["flows"][1]["count"] = MOST_DATA[0]
     return Case("a class in M/D/1", _seeded(data), truths)
@@ -243,11 +250,12 @@ def video_beside_data() -> Case:
 
 
 def _queue(beside: Sequence[int]) -> tuple[dict[str, Any], tuple[float, ...]]:
-    """Video and data are Poisson sources of packets of one length, and wait as in M/D/1; the rate of the link
-    is drawn from 120 to 280 kbit/s.  Data come from far away: their packets take longer than the video's may.
+    """Return the plan of a queue M/D/1 that Poisson sources of video and data share, and its answers.
 
-    The bound is an edge of the bins of delays, and the probability asked for half a step (0.05) from that of
-    the true answer: that runs end moves it by less.
+    The rate of the link is drawn from 120 to 280 kbit/s. The path of the data is so long that their packets
+    always exceed the bound of the video. The bound is an edge of a bin of the delays. The required
+    probability is half a step (0.05) from that of the true answer; the finite duration of runs shifts it by
+    less.
     """
     bins_s = (edges(1024) << SHIFT) / 1e9
     bound_s = float(bins_s[np.abs(bins_s - 0.125).argmin()])
@@ -259,7 +267,7 @@ def _queue(beside: Sequence[int]) -> tuple[dict[str, Any], tuple[float, ...]]:
         return 0.95 - wait(bound_s - delay_s - service_s, service_s, sources * each * service_s)
 
     def probability(sources: int) -> float:
-        """Return the probability that the drawn rate exceeds the one at which just 5 % are late."""
+        """Return the probability that the random rate exceeds the one at which exactly 5 % are late."""
         least = 1.001 * max(sources * each * bits, bits / (bound_s - delay_s))
         return float(high - brentq(late, least, 10 * high, (sources,))) / (high - low)
 
@@ -295,7 +303,9 @@ def _queue(beside: Sequence[int]) -> tuple[dict[str, Any], tuple[float, ...]]:
 
 
 def _call(*failures: dict[str, Any]) -> dict[str, Any]:
-    """A call over one of three lines between three sites: always a packet on each cable of its way."""
+    """Return a call over one of three lines between three sites; each cable of its route always has a
+    packet.
+    """
     ends = ([0, 1], [1, 0], [0, 2], [2, 0], [2, 1], [1, 2])
     return {
         "scenario": {
@@ -339,8 +349,9 @@ def covers(case: Case, seed: int) -> tuple[bool, float]:
 
 
 class Coins:
-    """Coins instead of a network: replication k holds at value i if coin k is below probability i, of the row
-    of the second quantity if there is one."""
+    """Random numbers instead of a network: replication k holds at value i if number k is below probability i.
+
+    With a second quantity, each of its values has its own row of probabilities."""
 
     def __init__(self, probabilities: NDArray[np.float64], seed: int) -> None:
         self.probabilities, self.rng = np.atleast_2d(probabilities), np.random.default_rng(seed)
@@ -348,7 +359,10 @@ class Coins:
         self.simulated = self.used = self.damaged = 0
 
     def of(self, scenario: Scenario, n: int) -> dict[str, NDArray[np.float64]]:
-        """`goodput_bps` is 1 where it holds; the value is in the length of the queue, the row in the rate."""
+        """Return `goodput_bps`: 1 if it holds, else 0.
+
+        The queue length encodes the value, the rate the row.
+        """
         if n > len(self.coins):
             self.coins = np.append(self.coins, self.rng.random(n - len(self.coins)))
         hop = scenario.paths[0].hops[0]
@@ -357,7 +371,9 @@ class Coins:
 
 
 def coins(asked: float, slope: float, *, values: int = 40, most: int = 2000) -> tuple[Plan, list[float], int]:
-    """A plan without a network, its curve, and the place of its answer: there it is just what was asked."""
+    """Return a plan without a network, its curve, and the index of its answer, where the curve equals
+    `asked`.
+    """
     answer = values // 3
     curve = [min(1.0, max(0.0, asked + slope * (answer - i))) for i in range(values)]
     data = {
@@ -374,15 +390,15 @@ def coins(asked: float, slope: float, *, values: int = 40, most: int = 2000) -> 
 
 
 def covers_coins(asked: float, slope: float, seed: int) -> tuple[bool, float]:
-    """`covers` of the tests alone."""
+    """Return the result of `covers` for a plan without a network."""
     made, curve, answer = coins(asked, slope)
     return _covers(made, Ledger(made, Coins(np.array(curve), seed)), answer)  # type: ignore[arg-type]
 
 
 def covers_coins_across(asked: float, slope: float, seed: int, *, rows: int = 3) -> tuple[bool, float]:
-    """`covers` of a plan of two quantities without a network: its rows, and the cost of the cheapest design.
+    """Return the result of `covers` for a plan of two quantities without a network: rows and cheapest cost.
 
-    The answer is 4 values further on in each row, and meets the probability asked for exactly, too.
+    The answer moves by 4 values from row to row, and meets the required probability exactly in each.
     """
     made, curve, answer = coins(asked, slope)
     data = made.spec.model_dump(exclude_none=True) | {
@@ -447,9 +463,9 @@ def _saturation(scenario: dict[str, Any], rate: str, stations: int) -> float:
 
 
 def main() -> int:
-    """Print how often each truth was covered, and how wide intervals were: 1 step is the narrowest.
+    """Print how often each truth was covered, and how wide intervals were; the narrowest is 1 step.
 
-    Returns 1 if a truth was covered too seldom or the intervals were too wide.
+    Return 1 if a truth was covered too seldom or the intervals were too wide.
     """
     arguments = parser(__doc__)
     arguments.add_argument("repetitions", nargs="?", type=int, default=REPETITIONS)
@@ -470,7 +486,7 @@ def main() -> int:
 def print_one(
     name: str, found: Sequence[tuple[bool, float]], widest: float, seconds: float | None = None
 ) -> bool:
-    """Print a line of the table.  Returns whether coverage and width are as they should be."""
+    """Print a line of the table. Return whether coverage and width are within their limits."""
     share = np.mean([covered for covered, _ in found])
     width = np.mean([width for _, width in found])
     took = "" if seconds is None else f", {seconds:.0f} s of processor time"

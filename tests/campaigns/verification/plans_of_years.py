@@ -56,7 +56,7 @@ class Planned:
 
     @property
     def limit(self) -> int:
-        """Number in `Plan.values`, which begin with those that hold, of the last value that holds."""
+        """Index in `Plan.values` of the last value that holds; values that hold come first."""
         return sum(share >= self.asked for share in self.shares) - 1
 
 
@@ -109,7 +109,7 @@ class Quantity:
 
 BACKUP = ("shared.links.2.rate", "shared.links.4.rate")
 RATES = (150, 165, 180, 195, 210, 225)
-"""Rates of the backup [kbit/s], which three calls of 40 to 70 kbit/s need in part."""
+"""Rates of the backup [kbit/s], over which three calls of 40 to 70 kbit/s run."""
 
 
 def backup_rate(windows: int) -> Planned:
@@ -119,7 +119,7 @@ def backup_rate(windows: int) -> Planned:
 
 
 def backup_that_fails(windows: int) -> Planned:
-    """Return plans of the rate of a backup that fails, too; both lines are down in 2.5 % of the year."""
+    """Return plans of the rate of a backup that also fails; both lines are down in 2.5 % of the year."""
     case = calls("rate of a backup that fails", [("0", 60, 20), ("1", 90, 10)], detection_s=1)
     return Quantity("rate", BACKUP, RATES, "kbit/s", 0.78, True, 4).of_calls(case, windows)
 

@@ -4,7 +4,9 @@ import math
 
 
 def wait(t: float, service: float, load: float) -> float:
-    """The probability to wait for `t` at most in M/D/1 (Erlang 1909; Crommelin 1932); both in one unit."""
+    """Return the probability of a wait of at most `t` in M/D/1 (Erlang 1909; Crommelin 1932).
+
+    `t` and `service` have the same unit."""
     terms = []
     for k in range(int(t / service) + 1):
         x = load * (k - t / service)

@@ -8,8 +8,8 @@ mapping, and `Network.compared` reads the values that this scenario reaches, as 
 users. Fluids and formulae were compared with packets over the networks of the campaign `fidelity`. The second
 command prints the tables of docs/results/validated-ranges.md.
 
-Errors are those of the first metric of a mapping, by protocol. With `--rows FOLDER` they are read from what
-`netcarlo validate NAME.csv --out NAME.csv` wrote; otherwise every reference is simulated.
+Errors are those of the first metric of a mapping, by protocol. With `--rows FOLDER` they are read from the
+output of `netcarlo validate NAME.csv --out NAME.csv`; otherwise every reference is simulated.
 """
 
 import csv
@@ -30,15 +30,14 @@ from tests.campaigns import parser
 from tests.campaigns.benchmarks.fidelity import populations
 
 OTHERS = ("ns_manet_rwp",)
-"""References that say nothing about transport: motion alone."""
+"""References about motion only, without transport."""
 
 LINKS_PAGE = "links-as-sold"
 """Page of `docs/results` with the comparisons of fields of links."""
 
 OF_KIND = {"handshake": "outage", "queue": "queue", "acks": "ack_loss", "short": "loss"}
-"""The quantity that each kind of scenario in `linux_kernel_edges` is about.
-
-They are short transfers, so they do not widen a range; they say how large the errors beyond it are."""
+"""Quantity that each kind of scenario in `linux_kernel_edges` tests. These are short transfers, so they do
+not widen a range; they show the errors outside of it."""
 
 
 def of_references(folder: Path, found: Path | None) -> Iterator[Row]:
@@ -75,13 +74,13 @@ def _kind(row: ReferenceRow) -> str:
 
 
 def _about(row: ReferenceRow, extents: Extents) -> Extents:
-    """Keep the quantity that an edge is about; of other scenarios all."""
+    """Keep the quantity that an edge scenario tests; for other scenarios keep all."""
     about = OF_KIND.get(_kind(row))
     return extents if about is None else {about: extents[about]}
 
 
 def of_populations() -> Iterator[Row]:
-    """Yield the rows of fluids and formulae: the networks at which their bias was measured."""
+    """Yield the rows of fluids and formulae: the networks on which their bias was measured."""
     found: dict[tuple[str, str], dict[str, Extents]] = {}
     for network, protocol, scenario in populations():
         for cheap in fidelity.CHEAP:

@@ -2,9 +2,9 @@
 
     python -m tests.campaigns references FOLDER [name ...]
 
-FOLDER holds NAME.csv for mappings of `configs/references`; those that it has unless named.  Prints a line
-for each metric of the scenarios (metrics of single flows and links are left out): relative errors in
-percent, and the rms of z where the reference varies by seed.
+FOLDER holds NAME.csv for mappings of `configs/references`; all of them are used unless some are named.
+Prints a line for each metric of the scenarios (metrics of single flows and links are left out): relative
+errors in percent, and the rms of z where the reference varies by seed.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.campaigns import parser
 
 
 def table(reference: Path) -> str:
-    """The errors of a reference in Markdown."""
+    """Return the errors of a reference as a Markdown table."""
     mapping = load_mapping(reference.stem)
     rows = validate(reference, large=True).rows
     lines = [
@@ -33,7 +33,7 @@ def table(reference: Path) -> str:
 
 
 def percent(part: float) -> str:
-    """An error in per cent; where something was found and nothing expected there is none."""
+    """Return an error in percent, or a dash where the expected value is zero."""
     if abs(part) == float("inf"):
         return "–"
     digits = 0 if abs(part) >= 0.1 else 1 if abs(part) >= 0.01 else 2

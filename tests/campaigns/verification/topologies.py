@@ -34,7 +34,7 @@ from tests.campaigns import parser
 
 SUFFIXES = (".graphml", ".gml", ".xml", ".txt", ".json", ".csv")
 FLUID_S = 1.0
-"""Duration of a run with fidelity fluid, or twice that with a warm-up."""
+"""Duration of a run with fidelity fluid [s]; twice that with a warm-up."""
 PACKETS_S = 10.0
 """Duration of a run by packets with demands."""
 ROOM = 0.8
@@ -57,7 +57,7 @@ class Row(NamedTuple):
     """Empty if it ran, otherwise why not."""
     packets: str = ""
     error: float | None = None
-    """Largest difference of a utilisation from the sum by hand, as a share of that sum; None without."""
+    """Largest relative difference of a utilisation from the sum by hand; None without demands."""
     packet_error: float | None = None
     """Largest difference when simulated by packets, of links with at least 1,000 packets."""
     factor: float = 1.0

@@ -1,1 +1,1 @@
-"""Every model on a CUDA device: are the outcomes those of the CPU, bit for bit, and how fast is it?"""
+"""Every model on a CUDA device: equality of the outcomes with the CPU, bit for bit, and speed."""

@@ -2,14 +2,14 @@
 
     python -m tests.campaigns gpu prepare FOLDER    where Numba, numba-cuda and ptxas are, no device needed
     python -m tests.campaigns gpu measure FOLDER    where CuPy and a device are, from a checkout
-    python -m tests.campaigns gpu rehearse FOLDER   both, in an empty folder, on a pretended device (with gcc)
+    python -m tests.campaigns gpu rehearse FOLDER  both, in an empty folder, on an emulated device (with gcc)
 
 `prepare` leaves PTX, machine code, random scenarios and the CPU's outcomes in FOLDER.  `measure` needs
 FOLDER, this checkout, CuPy and NumPy, nothing else (netcarlo need not be installed), and ends within
-`--budget` seconds.  Each model has a process of its own with a time limit: one that crashes or hangs is a
-line of the table.  First come all models with their random scenarios and the first of the sizes, then the
-other sizes, as far as the time goes.  The table is printed and written to measured.json, rows that differ to
-differing.csv.  Exit 1 if an outcome differs or a process failed.
+`--budget` seconds. Each model has its own process with a time limit; a crash or timeout is a line of the
+table. All models run with their random scenarios and the first size, then with the other sizes while time is
+left.  The table is printed and written to measured.json, rows that differ to differing.csv.  Exit 1 if an
+outcome differs or a process failed.
 
 FOLDER/prediction.json, which is copied there, becomes a column: {"tcp_newreno": {"1e5x1": M packets/s}}.
 """
@@ -23,7 +23,7 @@ from tests.campaigns.benchmarks.gpu.checkout import use_checkout
 
 
 def listed(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
-    """Reads values between commas."""
+    """Return a reader of values separated by commas."""
     return lambda text: [kind(word) for word in text.split(",") if word]
 
 

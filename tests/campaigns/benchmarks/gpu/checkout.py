@@ -1,4 +1,4 @@
-"""Kernels without the rest of the package, and so without what it needs."""
+"""Kernels without the rest of the package and its dependencies."""
 
 import importlib.util
 import sys

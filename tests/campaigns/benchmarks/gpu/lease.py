@@ -17,7 +17,7 @@ from tests.campaigns.benchmarks.gpu.one import FIRST
 from tests.campaigns.benchmarks.gpu.scenarios import Size, sizes_of
 
 LEAST_S = 5.0
-"""A process is not started with less time."""
+"""Remaining time below which no process is started [s]."""
 
 COLUMNS = (
     *("model", "rows (rows x s)", "random scenarios equal", "benchmark rows equal"),
@@ -29,7 +29,7 @@ Record = dict[str, Any]
 
 
 class Lease:
-    """A measurement that has a time to end at."""
+    """Measurement with a time limit."""
 
     def __init__(self, folder: Path, out: Path, budget_s: float, limit_s: float) -> None:
         self.folder, self.out, self.limit_s = folder, out, limit_s
@@ -39,7 +39,7 @@ class Lease:
         self.left_out: list[str] = []
 
     def measure(self, names: list[str], sizes: list[Size]) -> bool:
-        """Compare and time models; returns whether all that was run is the CPU's."""
+        """Compare and time models. Return whether all outcomes equal those of the CPU."""
         if reason := modules.obstacle():
             sys.exit(reason)
         self.out.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ class Lease:
         return not differ and not self.failed
 
     def run(self, name: str, sizes: list[Size], *, check: bool) -> Iterator[str]:
-        """The lines of a process for a model and some sizes, as far as it came."""
+        """Return the lines that a process printed for a model and some sizes before it ended."""
         texts = ",".join(size.text for size in sizes)
         left_s = self.end - time.monotonic()
         if left_s < LEAST_S:
@@ -79,7 +79,7 @@ class Lease:
             yield _line((f"{name} {texts}: {failure}",))
 
     def lines(self, name: str, records: list[Record]) -> Iterator[str]:
-        """The lines of the table for the records of a process."""
+        """Return the lines of the table for the records of a process."""
         file = self.folder / "prediction.json"
         predicted = json.loads(file.read_text()).get(name, {}) if file.exists() else {}
         ready = random = ""
@@ -112,7 +112,7 @@ class Lease:
 
 
 def _process(arguments: list[str], limit_s: float) -> tuple[list[Record], str]:
-    """The records of a process, and how it failed if it did."""
+    """Return the records of a process, and the reason if it failed."""
     command = [sys.executable, "-m", "tests.campaigns", "--no-record", "gpu", *arguments]
     with tempfile.TemporaryDirectory() as folder:
         said, errors = Path(folder) / "said", Path(folder) / "errors"

@@ -1,4 +1,4 @@
-"""One model on the device, in a process that may crash: a record, in JSON, after each step."""
+"""Measurement of one model on the device, in its own process that prints a JSON record after each step."""
 
 import csv
 import json
@@ -24,14 +24,14 @@ from tests.campaigns.benchmarks.gpu.scenarios import (
 )
 
 FIRST = "tcp_newreno"
-"""The model that is measured first, and that the driver assembles, too."""
+"""Model that is measured first, and also assembled by the driver."""
 
 WRITTEN = 20
-"""Rows that differ, of each comparison, that are written to a file."""
+"""Largest number of differing rows that each comparison writes to a file."""
 
 
 class Timed:
-    """A kernel with an event of the device before and after each launch."""
+    """Kernel with a CUDA event before and after each launch."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -113,5 +113,5 @@ def one(folder: Path, name: str, sizes: list[Size], out: Path, *, check: bool) -
 
 
 def say(**record: Any) -> None:
-    """Print a record, whatever comes after it."""
+    """Print a record at once, so that it is kept if the process crashes later."""
     print(json.dumps(record), flush=True)

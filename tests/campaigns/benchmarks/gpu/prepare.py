@@ -18,11 +18,11 @@ from tests.tools import find
 from tests.twins.rows import rows_of
 
 PREDICTION = Path(__file__).with_name("prediction.json")
-"""M packets/s that no device like an H200 can exceed, by the model of warps (`tests.device.warps`)."""
+"""Upper bounds for a device like an H200 [M packets/s], from the model of warps (`tests.device.warps`)."""
 
 
 def prepare(folder: Path, names: list[str], seconds: list[float], architectures: list[str]) -> None:
-    """Write all that `measure` needs of some models, with machine code for some architectures."""
+    """Write all files that `measure` needs for some models, with machine code for some architectures."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(PREDICTION, folder)
     for name in names:
@@ -39,7 +39,7 @@ def prepare(folder: Path, names: list[str], seconds: list[float], architectures:
 
 
 def _pack(archive: Path, model: Any, architectures: list[str]) -> None:
-    """Write the files that the model's kernel is loaded from, as they are in a cache folder."""
+    """Write the files from which the model's kernel is loaded, in the layout of a cache folder."""
     ptx = compilers.ptx(model)
     with tempfile.TemporaryDirectory() as draft:
         folder = Path(draft) / "cache"

@@ -1,7 +1,7 @@
-"""A lease on a pretended device: what is compared and timed, and what goes wrong.
+"""Rehearsal of `measure` on an emulated device: comparisons, times and failures.
 
-A package `cupy` that runs PTX on the CPU (`tests.device`) stands before the real one, and a package `numba`
-that cannot be imported.  Some models crash or hang, as they may on a device.
+A package `cupy` that runs PTX on the CPU (`tests.device`) replaces the real one, and a package `numba` cannot
+be imported. Some models crash or hang, as they may on a device.
 """
 
 import csv
@@ -55,14 +55,14 @@ sys.modules["cupyx"] = pretended.fake_cupyx()
 
 
 def script(*arguments: object, path: Path | None = None) -> "subprocess.CompletedProcess[str]":
-    """Run the campaign in a process of its own, with a folder of packages before all others."""
+    """Run the campaign in its own process, with a folder of packages first in the search path."""
     command = [sys.executable, "-m", "tests.campaigns", "--no-record", "gpu", *map(str, arguments)]
     environment = os.environ | ({"PYTHONPATH": str(path)} if path else {})
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 def prepared(folder: Path, names: tuple[str, ...]) -> None:
-    """Prepare models for a lease, and check which files are left."""
+    """Prepare models for `measure`, and check which files are written."""
     done = script("prepare", folder, "--models", ",".join(names), "--seconds", "0.2")
     assert done.returncode == 0, done.stderr
     assert sorted(file.name for file in folder.iterdir()) == sorted(
@@ -73,7 +73,7 @@ def prepared(folder: Path, names: tuple[str, ...]) -> None:
 def measured(
     folder: Path, names: tuple[str, ...], sizes: str, *, limit_s: float, pretended: Path, out: Path
 ) -> "subprocess.CompletedProcess[str]":
-    """Measure models on the pretended device."""
+    """Measure models on the emulated device."""
     pretended.mkdir(exist_ok=True)
     (pretended / "cupy.py").write_text(CUPY)
     (pretended / "numba.py").write_text("raise ImportError('not on the machine with the device')")
@@ -82,7 +82,7 @@ def measured(
 
 
 def table(text: str) -> list[list[str]]:
-    """The results in what a lease printed, in their order."""
+    """Return the results that `measure` printed, in their order."""
     lines = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line] for line in lines]
     return [row for row in cells[2:] if len(row) == len(COLUMNS)]

@@ -13,7 +13,7 @@ from netcarlo.kernels.wireless.layout import WifiOut, WifiRows
 from tests.campaigns.benchmarks import lossy_hop
 
 CHECKED = 300
-"""Random scenarios of each model, and replications of the benchmark, that must be equal."""
+"""Number of random scenarios and of replications of the benchmark that are compared for each model."""
 
 HOP: dict[str, Any] = {"window": 64, "loss": 0.001}
 KINDS = {"path": Rows, "wireless": WifiRows, "adhoc": ManetRows, "shared": SharedRows}
@@ -29,19 +29,19 @@ class Size(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "Size":
-        """Rows and seconds: 1e5x10."""
+        """Return the size written as rows and seconds, such as 1e5x10."""
         rows, seconds = text.split("x")
         return cls(text, int(float(rows)), float(seconds))
 
 
 def repeats(name: str) -> bool:
-    """Return whether the benchmark repeats a random scenario: of a network, or with messages or datagrams."""
+    """Return whether the benchmark repeats a random scenario, as for networks, messages and datagrams."""
     address = models.model(name).address
     return address.family != "path" or address.messages or address.sender == "udp"
 
 
 def kind_of(name: str) -> Any:
-    """The class of a model's rows."""
+    """Return the class of a model's rows."""
     return KINDS[models.model(name).address.family]
 
 
@@ -51,14 +51,14 @@ def count(name: str, size: Size) -> int:
 
 
 def sizes_of(name: str, sizes: list[Size]) -> list[Size]:
-    """The sizes that differ for a model."""
+    """Return the sizes that differ for a model."""
     if not repeats(name):
         return sizes
     return list({size.rows: size for size in reversed(sizes)}.values())[::-1]
 
 
 def benchmark(name: str, scenarios: Any, rows: int, seconds: float) -> Any:
-    """Return replications to time: of a lossy hop, or of the first of some random scenarios."""
+    """Return the replications to time: a lossy hop, or the first of some random scenarios."""
     if not repeats(name):
         return lossy_hop.rows(rows, **HOP, duration_s=seconds)
     first = {field: np.repeat(getattr(scenarios, field)[:1], rows, axis=0) for field in scenarios._fields[:4]}
@@ -72,7 +72,7 @@ def outcomes_of(name: str, seconds: float) -> str:
 
 
 def packets(name: str, out: Any) -> int:
-    """Return the packets of a path or of an ad hoc fluid; of other networks, frames on the air or events."""
+    """Return packets (paths and ad hoc fluids), frames sent (wireless networks) or events (others)."""
     address = models.model(name).address
     of_adhoc = ManetOut.SENT if address.fluid else ManetOut.EXCHANGES
     columns = {"path": Out.SENT, "adhoc": of_adhoc}

@@ -4,8 +4,8 @@
 
 Measures runs of 10 s on emulated paths (`runs.drawn`), fits each by itself with the ranges in `FREE`, and
 prints errors and coverage of the 95 % intervals for each field. With `--scales` it estimates the scales of
-the model's errors instead, which must come from other runs than the coverage. It needs root, gcc, iperf3
-and real time; measured runs and fits that are in DIR already are kept.
+the model's errors instead, which must come from other runs than the coverage. It needs root, gcc and iperf3,
+and runs in real time. Measured runs and fits that exist in DIR are kept.
 """
 
 import json

@@ -16,8 +16,8 @@ CONTROLS = ("cubic", "reno", "cubic", "bbr")
 SHAPED = 0.3
 """Share of runs, the last ones, whose rate and queue come from the kernel's token bucket `tbf`.
 
-It limits what arrives at the receiving host (through an `ifb` device), and so drops packets as a router does.
-On the sending host it would not: there the kernel tells TCP about a full queue, and no packet is lost.
+It limits the traffic that arrives at the receiving host (through an `ifb` device), so it drops packets as a
+router does. On the sending host it would drop none: the kernel reports a full queue to TCP.
 """
 BURST = 3000
 """Size of that token bucket [byte]."""

@@ -22,8 +22,8 @@ REPLICATIONS = 128
 def estimated(truths: list[Truth], folder: Path) -> tuple[Scales, float]:
     """Return the most likely scales, and minus twice the logarithm of their likelihood relative to `SCALES`.
 
-    Each measured run is compared with simulated runs of its true path; both scatter. The likelihood is that
-    of the fit.
+    Each measured run is compared with simulated runs of its true path; both vary at random. The likelihood is
+    that of the fit.
     """
     runs = []
     for truth in truths:

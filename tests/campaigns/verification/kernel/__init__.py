@@ -1,1 +1,1 @@
-"""The TCP of the kernel that runs here, over an emulated bottleneck, in the columns of the references."""
+"""The TCP of the running Linux kernel over an emulated bottleneck, in the columns of the references."""

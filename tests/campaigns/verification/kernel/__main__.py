@@ -5,9 +5,9 @@
 
 The first draws scenarios (`bulk`, `finite`, `tuned`, `messages`, `outage`, `pair`, `edges`, `mptcp_bulk`,
 `mptcp_finite`, `mptcp_outage`: see `drawn`), the second repeats those of a file with other seeds.  It needs
-root, gcc, for MPTCP `ip`, and real time (30 to 60 s a run, or until a transfer is complete; some side by
-side); the results are those of a real network stack.  Link and hosts have real-time priority (SCHED_FIFO)
-where it is allowed, which the column `real_time` records.
+root and gcc, and `ip` for MPTCP. It runs in real time (30 to 60 s per run, or until a transfer is complete;
+some runs in parallel), because a real network stack produces the results.  Link and hosts have real-time
+priority (SCHED_FIFO) where it is allowed, which the column `real_time` records.
 """
 
 from pathlib import Path

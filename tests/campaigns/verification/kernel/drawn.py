@@ -1,16 +1,17 @@
-"""Random scenarios: rates, round trips, queues, losses of access links."""
+"""Random scenarios: rates, round-trip times, queues and losses of access links."""
 
 import numpy as np
 import pandas as pd
 
 MPTCP = ("mptcp_bulk", "mptcp_finite", "mptcp_outage")
-"""Kinds with two paths and a subflow over each; in a part of them the second one is a backup."""
+"""Kinds with two paths and a subflow over each; in some scenarios the second one is a backup."""
 KINDS = ("bulk", "finite", "tuned", "messages", "outage", "pair", "edges", *MPTCP)
-"""`tuned`: as `finite`, the receiver's window grows; `messages`: one after the other with pauses between;
-`edges`: short transfers of the four kinds in `EDGES`, in turn."""
+"""Kinds of scenarios. `tuned`: as `finite`, with receive window autotuning; `messages`: one message after the
+other with pauses; `edges`: short transfers of the four kinds in `EDGES`, in turn."""
 EDGES = ("handshake", "queue", "acks", "short")
-"""Column `kind`.  `handshake`: an outage of 0.2 to 4 s that begins within two round trips; `queue`: of 1 to 4
-packets; `acks`: 5 to 60 % of the ACKs are lost; `short`: 3 to 100 packets, of which 2 to 20 % are lost."""
+"""Values of column `kind`. `handshake`: an outage of 0.2 to 4 s that begins within two round trips;
+`queue`: a queue of 1 to 4 packets; `acks`: 5 to 60 % of the ACKs are lost; `short`: 3 to 100 packets, 2 to
+20 % lost."""
 CONTROLS = ("reno", "cubic", "bbr")
 RANDOM = {
     "bulk": (0.5, (1e-4, 1e-3, 3e-3, 1e-2, 3e-2)),
@@ -29,14 +30,14 @@ SEEDS = {
     "bulk": (3, 5), "finite": (4, 16), "tuned": (4, 16), "messages": (3, 5), "outage": (5, 5), "pair": (4, 4),
     "edges": (8, 24), "mptcp_bulk": (3, 5), "mptcp_finite": (4, 12), "mptcp_outage": (5, 5),
 }  # fmt: skip
-"""Runs of a scenario without and with random losses."""
+"""Number of runs of a scenario without and with random losses, by kind."""
 DURATION_S = {
     "bulk": 30, "finite": 300, "tuned": 300, "messages": 60, "outage": 40, "pair": 60, "edges": 180,
     "mptcp_bulk": 30, "mptcp_finite": 300, "mptcp_outage": 40,
 }  # fmt: skip
-"""At most, where a transfer ends."""
+"""Duration of a run by kind [s]; upper limit for transfers."""
 LONGEST_S = 2
-"""The rate carries a message in no more."""
+"""Upper limit of the time to send a message at the rate of the link [s]."""
 
 
 def drawn(kind: str, count: int, *, seed: int) -> pd.DataFrame:
@@ -108,7 +109,7 @@ def _second_path(
 def _edge(
     kind: str, control: str, delay_ms: float, queue: float, rng: np.random.Generator
 ) -> dict[str, object]:
-    """Return the columns of a scenario of one of the `EDGES` beside the rate and the delay."""
+    """Return the columns of a scenario of one of the `EDGES`, except rate and delay."""
     row: dict[str, object] = {
         "kind": kind, "congestion_control": control, "queue_packets": int(max(queue, 10)),
         "packet_error_rate": 0.0, "ack_error_rate": 0.0, "down_start_s": 0.0, "down_dur_s": 0.0,

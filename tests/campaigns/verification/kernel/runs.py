@@ -1,4 +1,4 @@
-"""Scenarios as runs of the link, some side by side, and what they come to."""
+"""Scenarios as runs of the emulated link, some in parallel, and their results."""
 
 import json
 import subprocess
@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 SIDE_BY_SIDE_BPS, SIDE_BY_SIDE = 160e6, 48
-"""Rates that may run at once come to no more, and are no more."""
+"""Limits of the sum of the rates [bit/s], and of the number, of runs in parallel."""
 LATE = 0.003
-"""A run of which more packets than this share come over 1 ms late is repeated."""
+"""Share of packets that may be delivered more than 1 ms late; a run with more is repeated."""
 TRIES = 3
 
 
 def measured(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """The scenarios with mean and standard deviation of what their runs gave."""
+    """Return the scenarios with mean and standard deviation of the results of their runs."""
     with tempfile.TemporaryDirectory() as folder:
         link = Path(folder) / "link"
         sources = [Path(__file__).with_name(name) for name in ("link.c", "hosts.c")]
@@ -46,12 +46,12 @@ def measured(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def described(rows: pd.DataFrame) -> Iterator[str]:
-    """The columns that describe a scenario."""
+    """Return the columns that describe a scenario."""
     return (name for name in rows if not name.endswith(("_mean", "_sd", "_runs")))
 
 
 def columns(runs: list[dict[str, float]]) -> dict[str, float]:
-    """Mean and standard deviation of each outcome, as the references have them."""
+    """Return mean and standard deviation of each outcome, in the columns of the references."""
     found: dict[str, float] = {}
     for name in dict.fromkeys(name for run in runs for name in run):
         values = [run[name] for run in runs if name in run]
@@ -82,7 +82,7 @@ def about(row: dict[str, Any]) -> float:
 
 
 def line_of(row: dict[str, Any], rng: np.random.Generator) -> str:
-    """A run as link.c reads it."""
+    """Return a run as link.c reads it."""
     pair = "congestion_control_1" in row
     start = row.get("down_start_s", 0)
     if "down_dur_s" in row and "kind" not in row:
@@ -120,7 +120,7 @@ def run_link(link: Path, lines: list[str]) -> list[dict[str, Any]]:
 
 
 def outcomes(row: dict[str, Any], values: dict[str, Any]) -> dict[str, float]:
-    """The outcomes of a run by the names of the references."""
+    """Return the outcomes of a run by their names in the references."""
     flows = values.pop("flows")
     if len(flows) == 1:
         found = values | flows[0] | {"timeouts": values["all_timeouts"]}

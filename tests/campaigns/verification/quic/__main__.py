@@ -3,7 +3,7 @@
     python -m tests.campaigns quic --out quic_bulk.csv bulk 40
 
 Draws scenarios (`bulk`, `finite`, `outage`, `migration`) and runs them in virtual time (`ngtcp2.c`). It needs
-gcc, and libngtcp2-dev and libngtcp2-crypto-gnutls-dev of Debian.
+gcc and the Debian packages libngtcp2-dev and libngtcp2-crypto-gnutls-dev.
 """
 
 from pathlib import Path

@@ -8,9 +8,9 @@ from tests.campaigns.verification.kernel import drawn as kernel
 KINDS = "bulk", "finite", "outage", "migration"
 CONTROLS = "newreno", "cubic"
 SEEDS = {"bulk": 20, "finite": 256, "outage": 20, "migration": 20}
-"""Runs of a scenario with random losses, or an outage at a random time; without, all runs are equal."""
+"""Number of runs of a scenario with random losses or a random outage; without them all runs are equal."""
 DROPPED = "window_clamp_bytes", "autotuning", "backup"
-"""Columns of the kernel that QUIC has not."""
+"""Columns of the kernel's scenarios that QUIC does not have."""
 
 
 def drawn(kind: str, count: int, *, seed: int) -> pd.DataFrame:

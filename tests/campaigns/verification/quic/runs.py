@@ -1,4 +1,4 @@
-"""Scenarios as runs of `ngtcp2.c`, and what they come to."""
+"""Scenarios as runs of `ngtcp2.c`, and their results."""
 
 import json
 import subprocess

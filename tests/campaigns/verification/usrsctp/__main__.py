@@ -14,7 +14,7 @@ from tests.campaigns.verification.usrsctp.drawn import KINDS, drawn
 from tests.campaigns.verification.usrsctp.runs import compared
 
 CLOSE_S = 0.06
-"""Difference of times that counts as equal."""
+"""Largest difference of times that count as equal [s]."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Random scenarios of two paths: rates, round trips, queues, losses, and an outage of the first path."""
+"""Random scenarios of two paths: rates, RTTs, queues, losses, and an outage of the first path."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ KINDS = ("sctp_bulk", "sctp_outage", "sctp_failback", "sctp_cmt")
 up again after 1 to 20 s; `sctp_cmt`: no outage, new data use both paths."""
 DURATION_S = {"sctp_bulk": 60.0, "sctp_outage": 60.0, "sctp_failback": 120.0, "sctp_cmt": 60.0}
 WINDOW = 1 << 20
-"""Receive buffer, which never limits [bytes]."""
+"""Receive buffer, large enough never to limit the sender [bytes]."""
 NO_PF = 65535
-"""PotentiallyFailed.Max.Retrans without that state."""
+"""PotentiallyFailed.Max.Retrans that disables the potentially failed state."""
 
 
 def drawn(kind: str, count: int, *, seed: int) -> pd.DataFrame:

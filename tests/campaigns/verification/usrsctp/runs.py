@@ -1,4 +1,4 @@
-"""Scenarios as runs of the stack and of netcarlo, and what they come to."""
+"""Scenarios as runs of the stack and of netcarlo, and their results."""
 
 import json
 import subprocess
@@ -87,7 +87,7 @@ def scenario_of(row: dict[str, Any]) -> Scenario:
 
 
 def of_netcarlo(runs: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
-    """Return the same outcomes by netcarlo; times are those of its traces."""
+    """Return the outcomes of runs by netcarlo; times are those of its traces."""
     found = []
     for number, row in enumerate(runs):
         frame, table = trace(scenario_of(row), replication=number)
