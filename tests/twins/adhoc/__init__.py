@@ -1,5 +1,5 @@
-"""The slow, obvious twin of the ad hoc engine: nodes that move, links, medium access, routing, a flow.
+"""Slow and simple twin of the ad hoc engine: moving nodes, links, medium access, routing, and a flow.
 
-It shares nothing with the kernel but the column names.  `run.simulate` takes one row of `ManetRows`
+It shares only the column names with the kernel.  `run.simulate` takes one row of `ManetRows`
 and returns the same outcomes as `kernels.launch.run`, bit for bit.
 """

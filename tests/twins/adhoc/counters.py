@@ -15,7 +15,7 @@ OF_TCP = [
 
 class Counters:
     def __init__(self, nodes: int, *, limit: int, bound: int = 0) -> None:
-        """Data that take longer than `bound` [ns] are late; 0: delays are not measured."""
+        """Create the counters; data with a delay above `bound` [ns] are late, and 0 disables delays."""
         self.values = dict.fromkeys((c for c in ManetOut if c.name != "COLUMNS"), 0)
         self.values[ManetOut.STATUS] = STATUS_OK
         self.values[ManetOut.FINISHED] = NEVER
@@ -30,13 +30,15 @@ class Counters:
         self.nodes[node][column] += amount
 
     def note_sent(self, packet: Packet, now: int) -> None:
-        """A host puts a packet out."""
+        """Record that a host sends a packet."""
         if isinstance(self.of_tcp, Noted):
             self.of_tcp.note_sent(packet, now)
 
     def delays(self, answer: int) -> list[int]:
-        """Return the delay statistics; data arrive `answer` [ns] before the exchange of the last
-        frame ends."""
+        """Return the delay statistics.
+
+        Data arrive `answer` [ns] before the exchange of their last frame ends.
+        """
         assert isinstance(self.of_tcp, Noted)
         gauge = Gauge()
         gauge.take([(time, delay - answer) for time, delay in self.of_tcp.arrivals], self.bound)

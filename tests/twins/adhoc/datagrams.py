@@ -1,4 +1,4 @@
-"""The flow as datagrams, which nobody answers."""
+"""Flow of datagrams without acknowledgements."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Datagrams:
-    """From START on one every INTERVAL, before STOP, at most LIMIT of them."""
+    """Source that sends a datagram every INTERVAL from START until STOP, at most LIMIT."""
 
     def __init__(self, world: "World") -> None:
         self.world = world
@@ -42,7 +42,7 @@ class Datagrams:
         self._expect(k + 1, self.world.now + gap(self.streams, k, p.INTERVAL, p.SPREAD))
 
     def arrive(self, frame: Frame) -> None:
-        """A datagram has reached its host."""
+        """Process a datagram that has reached its destination."""
         assert frame.packet is not None
         self.counters.add(ManetOut.HOPS, frame.hop)
         self.counters.add(ManetOut.ARRIVED)
@@ -55,12 +55,12 @@ class Datagrams:
             self.counters.values[ManetOut.FINISHED] = outcomes.values[Out.COMPLETED]
 
     def notice(self) -> None:
-        """A broken link is no concern of the source's."""
+        """Ignore the notice of a broken link."""
 
     def dropped(self, frame: Frame, cause: ManetOut) -> None:
-        """A frame was lost; `cause` is for data."""
+        """Count a lost frame; `cause` applies to data."""
         if frame.is_data:
             self.counters.add(cause)
 
     def count(self) -> None:
-        """There is nothing that is not counted yet."""
+        """Do nothing: all counters are up to date."""

@@ -1,4 +1,4 @@
-"""Dynamic source routing: who needs a route asks for one, and everybody remembers what passes by."""
+"""Dynamic source routing: nodes request routes when they need them, and cache those that they overhear."""
 
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,14 @@ SECOND = 1000 * MS
 
 
 class Cache:
-    """Paths that begin with the same node."""
+    """Cache of paths that begin at one node."""
 
     def __init__(self) -> None:
         self.paths: list[Route] = [()] * CACHE
         self.pointer = 0
 
     def find(self, dest: int) -> Route:
-        """The path on which a node comes first, up to it."""
+        """Return the shortest cached path to a node."""
         known = [path for path in self.paths if dest in path[1:]]
         if not known:
             return NO_ROUTE
@@ -41,7 +41,7 @@ class Cache:
         self.pointer = (self.pointer + 1) % CACHE
 
     def remove(self, a: int, b: int) -> None:
-        """Cut all paths before the link."""
+        """Truncate all paths at a link."""
         for k, path in enumerate(self.paths):
             for index in range(len(path) - 1):
                 if path[index] == a and path[index + 1] == b:
@@ -95,7 +95,7 @@ class Dsr(Router):
         self._jittered(Frame(Kind.REQUEST, (self.number,), load=discovery))
 
     def _jittered(self, frame: Frame) -> None:
-        """Soon, if nothing else waits for that; else now."""
+        """Send after a random jitter, or at once if another frame waits already."""
         if self.delayed is None:
             self.delayed = (self.now + self.words.below(10 * MS), frame)
         else:
@@ -135,7 +135,7 @@ class Dsr(Router):
             self._jittered(Frame(Kind.REQUEST, (*path, me), load=discovery))
 
     def _reply(self, found: Route) -> None:
-        """The destination does."""
+        """Send a route reply from the destination."""
         back = _reversed(found)
         self.learn(back)
         self._jittered(Frame(Kind.ROUTE_REPLY, back, load=found))
@@ -186,7 +186,7 @@ class Dsr(Router):
             self.world.routers[m].overhear(frame)  # type: ignore[attr-defined]
 
     def overhear(self, frame: Frame) -> None:
-        """A neighbour has sent the frame, and not to this node."""
+        """Process a frame that a neighbour has sent to another node."""
         me, index, route = self.number, frame.hop, frame.route
         if frame.kind == Kind.ROUTE_ERROR:
             self.forget(*frame.load)
@@ -200,7 +200,7 @@ class Dsr(Router):
             self._shorten(route, index)
 
     def _shorten(self, route: Route, index: int) -> None:
-        """The nodes between that place and this node are not needed."""
+        """Reply with a route without the nodes between place `index` and this node."""
         if self.hold is not None and self.hold[0] == route and self.now - self.hold[1] < SECOND:
             return
         self.hold = (route, self.now)

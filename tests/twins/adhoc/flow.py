@@ -1,4 +1,4 @@
-"""The flow: an association over the changing route, here one of the TCPs of the path twin."""
+"""Flow over a changing route whose endpoints are those of a TCP of the path twin."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -21,15 +21,13 @@ _IN_ORDER = [
     *(Rank.SACK, Rank.HEARTBEAT + 2, Rank.IDLE + 1),
 ]
 ORDER = {int(rank): place for place, rank in enumerate(_IN_ORDER)}
-"""Order of events at the same time.
-
-The start comes first; then timeouts and delayed acknowledgements of TCP; the timers of SCTP's sender, then
-those of its receiver.
+"""Order of simultaneous events: the start, timeouts and delayed ACKs of TCP, timers of SCTP's sender,
+timers of its receiver.
 """
 
 
 class Clock(Simulation):
-    """The events of the flow, at the time of the whole."""
+    """Events of the flow on the clock of the network."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -64,19 +62,19 @@ class Association:
         self.errors_at_sink = Errors(world.tables, STREAM_RESIDUAL + 2, world.net.ACK_RESIDUAL)
 
     def transmit(self, packet: Packet) -> None:
-        """A packet leaves the source."""
+        """Send a packet from the source."""
         packet.sent = self.world.now
         self.counters.note_sent(packet, self.world.now)
         self.world.routers[self.world.source].send(Kind.DATA, packet)
 
     def send_back(self, packet: Packet) -> None:
-        """A packet leaves the sink."""
+        """Send a packet from the sink."""
         if packet.kind == "ack":
             self.counters.add(ManetOut.ACKS_SENT)
         self.world.routers[self.world.sink].send(Kind.ACK, packet)
 
     def arrive(self, frame: Frame) -> None:
-        """A frame has reached the host it is for."""
+        """Process a frame that has reached its destination."""
         if frame.kind in (Kind.DATA, Kind.PROBE):
             self._arrive_at_sink(frame)
         else:
@@ -105,11 +103,11 @@ class Association:
             self.counters.values[ManetOut.FINISHED] = self.world.now
 
     def at_sink(self, frame: Frame) -> None:
-        """The sink's host gets a packet."""
+        """Process a packet at the sink."""
         self.receiver.receive(frame.packet)
 
     def at_source(self, frame: Frame) -> None:
-        """The source's host gets a packet."""
+        """Process a packet at the source."""
         self.sender.receive(frame.packet)
 
     def finished(self) -> bool:
@@ -117,13 +115,13 @@ class Association:
         raise NotImplementedError
 
     def destroyed(self, frame: Frame) -> None:
-        """A residual error at the sink's host."""
+        """Process a packet with a residual error at the sink."""
 
     def notice(self) -> None:
-        """The source has learnt of a broken link."""
+        """Process the notice of a broken link at the source."""
 
     def dropped(self, frame: Frame, cause: ManetOut) -> None:
-        """A frame was lost; `cause` is for data."""
+        """Count a lost frame; `cause` applies to data."""
         if frame.is_data:
             self.counters.add(cause)
         elif frame.packet is not None and frame.packet.kind == "ack":

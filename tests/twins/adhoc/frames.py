@@ -1,4 +1,4 @@
-"""Frames, and how long they are on the air."""
+"""Frames and their transmission times."""
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -54,7 +54,7 @@ class Frame:
 
 
 def size(frame: Frame, p: Any) -> int:
-    """Bytes, without what network and MAC layer add."""
+    """Return the size without network and MAC headers [byte]."""
     if frame.kind == Kind.REQUEST:
         return 12 + 4 * len(frame.route)
     if frame.kind == Kind.ROUTE_REPLY:

@@ -1,4 +1,4 @@
-"""Neighbours of nodes, and the exact times at which they change."""
+"""Neighbours of nodes, and the exact times of their changes."""
 
 import math
 
@@ -10,7 +10,7 @@ Position = tuple[int, int]
 
 
 class Topology:
-    """The masks as sets; `linked` decodes, `sensed` notices."""
+    """Sets of neighbours: `linked` within RANGE, which can decode, and `sensed` within SENSE."""
 
     def __init__(self, tables: Tables) -> None:
         net = tables.net
@@ -39,7 +39,7 @@ class Topology:
         return self.movers[node].leg.position(self.now)
 
     def far(self, a: int, b: int) -> int:
-        """The square of a distance, in coarse units."""
+        """Return the square of a distance, in coarse units."""
         (xa, ya), (xb, yb) = self.position(a), self.position(b)
         return ((xa - xb) >> 6) ** 2 + ((ya - yb) >> 6) ** 2
 
@@ -51,7 +51,7 @@ class Topology:
         return self._next[0]
 
     def step(self) -> tuple[int, int] | None:
-        """Do the next event, at `now`; returns the two nodes if a link came or went."""
+        """Process the next event, at `now`. Return the two nodes if a link appears or breaks."""
         _, i, j, which = self._next
         if j == NO_OTHER:
             self.movers[i].go_on(self.now)
@@ -102,11 +102,13 @@ class Topology:
 
 
 NO_OTHER = -1
-"""A leg's end concerns one node."""
+"""Second node of an event that concerns one node only: the end of a leg."""
 
 
 def shortest(linked: list[set[int]], first: int, last: int) -> list[int]:
-    """The shortest way, by levels from the first; back from the last the lowest number; [] if none."""
+    """Return a shortest path, [] if there is none.
+
+    Of several previous nodes, going back from the last node, the one with the lowest number is chosen."""
     levels = [{first}]
     seen = {first}
     while last not in seen:

@@ -1,4 +1,4 @@
-"""The flow as a TCP of today's Linux: the two ends of the path twin."""
+"""Flow whose endpoints are those of the TCP of current Linux of the path twin."""
 
 from typing import TYPE_CHECKING
 

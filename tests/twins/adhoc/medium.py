@@ -1,4 +1,6 @@
-"""Medium access: an exchange of RTS, CTS, data and ACK is one event, decided when it starts."""
+"""Medium access: an exchange of RTS, CTS, data and ACK is one event, whose outcome is decided at its
+start.
+"""
 
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -24,7 +26,7 @@ class Outcome(Enum):
 
 
 class Station:
-    """A node's queues and its backoff."""
+    """Queues and backoff of a node."""
 
     def __init__(self, world: "World", number: int) -> None:
         self.world = world
@@ -81,7 +83,7 @@ class Station:
         self.since = max(self.world.now, self.busy) + self.world.difs
 
     def fail(self) -> None:
-        """Once more, later."""
+        """Retry the frame after another backoff."""
         self.cw = min(2 * self.cw + 1, self.net.CW_MAX)
         self.back_off()
 
@@ -90,7 +92,7 @@ class Station:
         self.cw = self.net.CW_MIN
 
     def occupy(self, until: int) -> None:
-        """Sense the transmission of others."""
+        """Sense a transmission of others until a time."""
         now = self.world.now
         waits = self.current is not None and not self.on_the_air
         if waits and now > self.since:
@@ -100,7 +102,7 @@ class Station:
             self.since = self.busy + self.world.difs
 
     def take_out(self, next_node: int) -> list[Frame]:
-        """The frames to a node leave the queues."""
+        """Remove and return the frames to a node from the queues."""
         taken = [frame for frame in self.routing + self.others if frame.next_node == next_node]
         self.routing = [frame for frame in self.routing if frame.next_node != next_node]
         self.others = [frame for frame in self.others if frame.next_node != next_node]
@@ -137,7 +139,7 @@ class Medium:
             self._put_on_air(station, starters)
 
     def _disturb(self, starters: list[int]) -> None:
-        """Hidden nodes destroy data frames that are on the air."""
+        """Destroy data frames on the air by transmissions of hidden nodes."""
         for station in self.stations:
             i, frame = station.number, station.current
             if not station.on_the_air or station.outcome not in (Outcome.OK, Outcome.NO_ACK):
@@ -169,7 +171,7 @@ class Medium:
         return self.stations[n].errors.strike()
 
     def _clear(self, i: int, n: int, starters: list[int]) -> bool:
-        """Return True if i is so near to n that no other transmission that starts now interferes."""
+        """Return True if no other transmission that starts now interferes at n with that of i."""
         far = self.topology.far
         return all(
             far(k, n) * 1024 >= self.net.CAPTURE * far(i, n)
@@ -287,7 +289,7 @@ class Medium:
                 self._hand_over(station.number, frame)
 
     def _hand_over(self, i: int, frame: Frame) -> None:
-        """The receiver has the frame for the first time; others have overheard it."""
+        """Pass on a frame that was received for the first time; other nodes overhear it."""
         self.world.routers[frame.route[frame.hop + 1]].hear(frame.moved_on())
         self.world.routers[i].overheard(frame)
 

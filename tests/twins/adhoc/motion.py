@@ -25,7 +25,7 @@ Draw = Callable[[int], list[int]]
 
 @dataclass(frozen=True)
 class Leg:
-    """From (x, y) at `begin` at a constant velocity until `end`."""
+    """Motion from (x, y) at a constant velocity from `begin` to `end`."""
 
     begin: int  # [ns]
     x: int
@@ -114,12 +114,12 @@ def gauss_markov(net: Any, draw: Draw) -> Iterator[Leg]:
 
 
 def _nearly_normal(a: int, b: int) -> int:
-    """The sum of four even numbers."""
+    """Return an approximately normal number: a scaled sum of four uniform ones."""
     return (((a >> 16) + (a & 65535) + (b >> 16) + (b & 65535) - 131070) * 1774) >> 16
 
 
 def _mirrored(net: Any, time: int, x: int, y: int, vx: int, vy: int, rest: int) -> Iterator[Leg]:
-    """`rest` microseconds of motion between walls."""
+    """Yield legs of motion between walls for `rest` [us]."""
     while True:
         x = min(max(x, 0), net.WIDTH)
         y = min(max(y, 0), net.HEIGHT)
@@ -141,7 +141,7 @@ def _mirrored(net: Any, time: int, x: int, y: int, vx: int, vy: int, rest: int) 
 
 
 def _time_to_wall(x: int, v: int, width: int) -> int:
-    """In microseconds."""
+    """Return the time until a wall is reached [us]."""
     if v == 0:
         return FOREVER
     return (width - x) * MICRO // v if v > 0 else x * MICRO // -v
@@ -164,7 +164,7 @@ MODELS = {
 
 
 def legs_of(tables: Tables, node: int, attempt: int) -> Iterator[Leg]:
-    """The legs of a node from its first one on, as an attempt draws them."""
+    """Return the legs of a node as drawn in an attempt."""
     if tables.net.MOBILITY == GIVEN:
         return given(tables.places[node])
     block, place = divmod(node, 64)  # each block of 64 nodes has streams for 2**15 attempts
@@ -173,7 +173,7 @@ def legs_of(tables: Tables, node: int, attempt: int) -> Iterator[Leg]:
 
 
 def attempt_that_fits(tables: Tables) -> int:
-    """The first draw in which source and sink are as far apart as asked when the flow starts."""
+    """Return the first attempt with the required distance of source and sink at the start of the flow."""
     net, start = tables.net, tables.p.START
     if net.APART_MAX == 0:
         return 0
@@ -186,7 +186,7 @@ def attempt_that_fits(tables: Tables) -> int:
 
 
 class Mover:
-    """A node on the leg it is on."""
+    """Moving node and its present leg."""
 
     def __init__(self, legs: Iterator[Leg], now: int = 0) -> None:
         self._legs = legs
@@ -194,6 +194,6 @@ class Mover:
         self.go_on(now)
 
     def go_on(self, now: int) -> None:
-        """Pass over the legs that have ended; afterwards this one ends later."""
+        """Advance to the leg that ends after `now`."""
         while self.leg.end <= now:
             self.leg = next(self._legs)

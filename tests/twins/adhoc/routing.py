@@ -1,4 +1,4 @@
-"""Common parts of all routing protocols, and the ideal one, which knows all links."""
+"""Common parts of all routing protocols, and ideal routing, which knows all links."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ Route = tuple[int, ...]
 
 @dataclass(eq=False)
 class Waiting:
-    """A packet without a route; with one, it leaves when it is due."""
+    """Packet in the buffer. With a route, it is sent at time `due`."""
 
     kind: Kind
     packet: Packet
@@ -38,7 +38,7 @@ class Waiting:
 
 
 class Router:
-    """Puts the packets of its host on their way and those of others through."""
+    """Routing agent of a node: sends the packets of its host and forwards those of others."""
 
     def __init__(self, world: "World", number: int) -> None:
         self.world = world
@@ -60,16 +60,16 @@ class Router:
         raise NotImplementedError
 
     def ask(self, dest: int) -> None:
-        """There is no route."""
+        """React to a packet without a route."""
 
     def learn(self, path: Route) -> None:
-        """A path that begins here."""
+        """Learn a path that begins at this node."""
 
     def forget(self, a: int, b: int) -> None:
-        """The link is broken."""
+        """Forget a broken link."""
 
     def report(self, frame: Frame) -> None:
-        """Tell who has sent the frame that it did not get over its link."""
+        """Send a route error to the source of a frame that could not be sent over its link."""
 
     def hear_request(self, frame: Frame) -> None: ...
 
@@ -81,7 +81,7 @@ class Router:
         """Process a frame of this node that others have overheard."""
 
     def link_has_come(self) -> None:
-        """Somewhere."""
+        """React to a new link anywhere in the network."""
 
     # Packets of this host.
 
@@ -121,7 +121,7 @@ class Router:
         self.station.enqueue(Frame(waiting.kind, route, packet=waiting.packet))
 
     def check(self) -> None:
-        """Every now and then."""
+        """Check the buffered packets for routes and timeouts, and repeat this periodically."""
         for waiting in [w for w in self.buffer if not w.is_due]:
             if self.now - waiting.since > MOST_WAIT:
                 self._drop(waiting)
@@ -139,14 +139,14 @@ class Router:
         return min((waiting.due for waiting in self.buffer), default=FOREVER)
 
     def due(self) -> None:
-        """One packet leaves."""
+        """Send one packet that is due."""
         first = min(self.buffer, key=lambda waiting: waiting.due)
         self._leave(first, first.route)
 
     # Packets on their way.
 
     def hear(self, frame: Frame) -> None:
-        """A frame for this node; its hop is this node's place in its route."""
+        """Process a frame for this node, whose index in the route is `frame.hop`."""
         last = frame.hop == len(frame.route) - 1
         if not last:
             self.counters.add_to(self.number, NodeOut.FORWARDED)
@@ -162,9 +162,9 @@ class Router:
             self.world.to_host(frame)
 
     def broken(self, frame: Frame, gone: bool) -> bool:
-        """The link of a frame is given up, though the frame may have got over it (`gone`).
+        """Process the failure of a frame's link, which the frame may have crossed nevertheless (`gone`).
 
-        Returns whether the flow is to be told.
+        Return whether the flow must be notified.
         """
         i, j = self.number, frame.route[frame.hop + 1]
         self.counters.add(ManetOut.BREAKS)

@@ -10,7 +10,9 @@ PREFIX = "manet_"
 
 
 def simulate(model: str, rows: ManetRows, *, row: int = 0) -> NDArray[np.int64]:
-    """The outcomes of one row of `rows` under `model` (a name in `kernels.models`), as of `launch.run`."""
+    """Return the outcomes of one row of `rows` under `model` (a name in `kernels.models`), as `launch.run`
+    does.
+    """
     protocol = model.removeprefix(PREFIX).removesuffix("_large").removesuffix("_delays")
     world = World(rows, row, protocol=protocol)
     world.run()

@@ -1,4 +1,4 @@
-"""Random small ad hoc networks that visit the corners: fast nodes, tiny queues, errors, scripted breaks."""
+"""Random small ad hoc networks with corner cases: fast nodes, tiny queues, errors, scripted link breaks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -45,7 +45,7 @@ PLAIN: Columns = {
     "CTS": 304 * US, "MAC_ACK": 304 * US, "BYTE_TIME": 4 * US, "BROADCAST_BYTE_TIME": 8 * US, "OVERHEAD": 54,
     "QUEUE": 50, "ROUTING": DSR,
 }  # fmt: skip
-"""802.11 at 2 Mbit/s with long preambles; nobody moves but as told."""
+"""IEEE 802.11 at 2 Mbit/s with long preambles and static nodes."""
 
 FLOW: Columns = {
     "END": 10 * SECOND, "LIMIT": ENDLESS, "WINDOW": 20, "DATA": 1000, "HEADER": 40, "ACK": 40,
@@ -58,7 +58,9 @@ FLOW: Columns = {
 def network(
     tracks: Sequence[Track] = (), *, nodes: int = 0, flow: Columns | None = None, **net: int
 ) -> ManetRows:
-    """One row: as `PLAIN` and `FLOW` say but for what is given; `tracks` say where nodes are when."""
+    """Return a row with the columns of `PLAIN` and `FLOW` and the given changes.
+
+    `tracks` are the positions of nodes over time."""
     count = len(tracks) or nodes
     parameters = np.zeros((1, Manet.COLUMNS), np.int64)
     for name, value in (FLOW | (flow or {})).items():
@@ -75,7 +77,7 @@ def network(
 
 
 def stack(rows: Sequence[ManetRows]) -> ManetRows:
-    """Many rows as one array, padded to the widest; they share the table of losses."""
+    """Concatenate rows as one array, padded to the widest; they share the table of losses."""
     nodes, depth = (max(row.times.shape[axis] for row in rows) for axis in (1, 2))
 
     def wide(field: NDArray[np.int64], padding: int) -> NDArray[np.int64]:
@@ -91,13 +93,13 @@ def stack(rows: Sequence[ManetRows]) -> ManetRows:
 
 
 def select(rows: ManetRows, chosen: Any) -> ManetRows:
-    """Some rows (a slice or a list of indices)."""
+    """Return some rows (a slice or a list of indices)."""
     parameters, constants, times, places = (field[chosen] for field in rows[:4])
     return ManetRows(parameters, constants, times, places, rows.losses)
 
 
 def manet_rows(count: int, *, seed: int) -> ManetRows:
-    """`count` scenarios; row k of a seed is the same for every `count`."""
+    """Return `count` scenarios; row k of a seed is the same for every `count`."""
     return stack([_scenario(np.random.default_rng([seed, k, 4])) for k in range(count)])
 
 
@@ -161,7 +163,9 @@ def _medium_access(rng: Generator, slow: bool) -> Columns:
 
 
 def _mobility(rng: Generator, count: int, reach: int) -> Columns:
-    """Areas in which most nodes need others in between; so fast that routes break every few seconds."""
+    """Choose an area in which most routes have several hops, and speeds at which they break every few
+    seconds.
+    """
     side = rng.uniform(0.5, 0.9) * reach * np.sqrt(count)
     squeeze = rng.uniform(0.3, 1.0)
     speeds = sorted(int(v * METRE) for v in rng.uniform(1, rng.choice([5, 40, 100]), 2))
@@ -178,7 +182,7 @@ def _mobility(rng: Generator, count: int, reach: int) -> Columns:
 
 
 def _tracks(rng: Generator, count: int, reach: float, end: float) -> list[Track]:
-    """A line of nodes; now and then one of them steps aside for a while."""
+    """Return the tracks of a line of nodes, one of which sometimes leaves the line for a while."""
     spacing = rng.uniform(0.4, 0.95) * reach
     tracks: list[Track] = []
     for n in range(count):
@@ -196,7 +200,7 @@ def _tracks(rng: Generator, count: int, reach: float, end: float) -> list[Track]
 
 
 def describe(rows: ManetRows, row: int) -> str:
-    """One scenario in some lines, to be read by a person or typed into a test."""
+    """Return a scenario as a few lines, to be read or typed into a test."""
     values = rows.parameters[row]
     lines = [str({c.name: int(values[c]) for c in P if values[c]})]
     lines += [str({c.name: int(values[c]) for c in Manet if c.name != "COLUMNS"})]
@@ -241,12 +245,12 @@ def as_sctp(rows: ManetRows, *, seed: int) -> ManetRows:
 
 
 def sctp_manet_rows(count: int, *, seed: int) -> ManetRows:
-    """`count` scenarios with SCTP; row k of a seed is the same for every `count`."""
+    """Return `count` scenarios with SCTP; row k of a seed is the same for every `count`."""
     return as_sctp(manet_rows(count, seed=seed), seed=seed)
 
 
 def as_linux(rows: ManetRows, *, seed: int) -> ManetRows:
-    """Return the same networks with today's Linux, often with wide windows."""
+    """Return the same networks with current Linux, often with large windows."""
     p = rows.parameters.copy()
     for k, row in enumerate(p):
         make_linux(np.random.default_rng([seed, k, 9]), row)
@@ -254,5 +258,5 @@ def as_linux(rows: ManetRows, *, seed: int) -> ManetRows:
 
 
 def linux_manet_rows(count: int, *, seed: int) -> ManetRows:
-    """`count` scenarios with today's Linux; row k of a seed is the same for every `count`."""
+    """Return `count` scenarios with current Linux; row k of a seed is the same for every `count`."""
     return as_linux(manet_rows(count, seed=seed), seed=seed)

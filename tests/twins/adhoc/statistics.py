@@ -32,7 +32,7 @@ class Statistics:
             self.since = self.topology.now
 
     def integrate(self, links: int) -> None:
-        """Up to now there have been so many links."""
+        """Integrate statistics up to now, during which there were `links` links."""
         duration = (self.topology.now - self.last) // US
         self.last += US * duration
         count = self.counters.add
@@ -46,7 +46,7 @@ class Statistics:
         count(ManetOut.LINK_TIME, links * duration)
 
     def flipped(self, i: int, j: int) -> None:
-        """The link has just come or gone."""
+        """Record that a link has just appeared or broken."""
         now = self.topology.now
         comes = j in self.topology.linked[i]
         self.integrate(self.topology.links() + (-1 if comes else 1))

@@ -1,4 +1,4 @@
-"""One row of `ManetRows`, taken apart into plain Python."""
+"""One row of `ManetRows` as plain Python objects."""
 
 from netcarlo.kernels.adhoc.layout import Manet, ManetRows
 from netcarlo.kernels.base.layout import FOREVER
@@ -27,7 +27,7 @@ class Tables:
 
 
 class Errors:
-    """Destroys some of what passes."""
+    """Random loss of frames."""
 
     def __init__(self, tables: Tables, stream: int, row: int) -> None:
         thresholds = tables.losses[row]
@@ -47,7 +47,7 @@ class Errors:
 
 
 class Words:
-    """The draws of a stream, one after the other."""
+    """Random words of a stream in order."""
 
     def __init__(self, streams: Streams, stream: int) -> None:
         self.streams = streams
@@ -55,7 +55,7 @@ class Words:
         self.count = 0
 
     def below(self, bound: int) -> int:
-        """The next draw as a number from 0 to `bound` - 1."""
+        """Return the next word as a number from 0 to `bound` - 1."""
         word = self.streams.block(self.stream, self.count)[0]
         self.count += 1
         return bound * word >> 32

@@ -23,8 +23,9 @@ Event = tuple[int, Callable[[], None]]
 
 class World:
     def __init__(self, rows: ManetRows, row: int, *, protocol: str) -> None:
-        """The flow uses `protocol`, as "sack", "sack_cubic", "linux_cubic", "sctp", "quic" or
-        "udp"."""
+        """Build the network; `protocol` is "sack", "sack_cubic", "linux_cubic", "sctp", "quic", "udp" or the
+        like.
+        """
         self.now = 0
         self.tables = Tables(rows, row)
         self.p = self.tables.p
@@ -76,7 +77,7 @@ class World:
         self.counters.values[ManetOut.IN_FLIGHT] = self._in_flight()
 
     def _is_over(self) -> bool:
-        """Ahead of time."""
+        """Return True if the run can end early."""
         finished = self.counters.values[ManetOut.FINISHED] != NEVER
         return finished and self.net.OBSERVE == OBSERVE_COMPLETION
 
@@ -87,7 +88,9 @@ class World:
         self.now = self.topology.now = time
 
     def _next_event(self) -> Event:
-        """Return the time and the action of the next event; simultaneous ones in the order of this list."""
+        """Return the time and the action of the next event; simultaneous events follow the order of the
+        list.
+        """
         events: list[Event] = [(self.topology.next_time, self._change_links)]
         events += [(s.end, lambda s=s: self.medium.end(s)) for s in self.stations]  # type: ignore[misc]
         delayed = [router for router in self.routers if isinstance(router, Dsr)]
@@ -113,7 +116,7 @@ class World:
         self.medium.start([station for station in self.stations if station.next_start() == self.now])
 
     def _in_flight(self) -> int:
-        """Data segments on the way, or waiting for a route."""
+        """Return the data segments in flight or waiting for a route."""
         count = 0
         for station in self.stations:
             if station.current is not None and not station.received:

@@ -1,1 +1,1 @@
-"""A slow, obvious twin of the TCP of today's Linux."""
+"""Slow and simple twin of the TCP of current Linux."""

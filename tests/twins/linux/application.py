@@ -1,4 +1,4 @@
-"""An application that pauses between messages, and what its sender does about a pause, for reading."""
+"""Application that pauses between messages, and the reaction of its sender to a pause."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ EDGES = edges(Messages.COLUMNS - Messages.TIMES)
 
 
 class Application:
-    """One message at a time; it watches both ends from outside."""
+    """Application that sends one message after the other, and observes both endpoints."""
 
     def __init__(
         self, simulation: Simulation, sender: LinuxSender, receiver: LinuxReceiver, streams: Streams,
@@ -95,7 +95,9 @@ class Application:
         self.sender.push("new")
 
     def wake(self) -> None:
-        """RFC 2861: half of the window for each timeout of silence; CUBIC's clock stood still."""
+        """Restart after a pause: halve the window for each idle timeout (RFC 2861); CUBIC's clock excludes
+        the pause.
+        """
         sender = self.sender
         if isinstance(sender, PacedSender):
             return
@@ -109,7 +111,7 @@ class Application:
         sender.control.idle(sender.jiffies, idle)
 
     def outcomes(self) -> list[int]:
-        """The columns of `Messages`."""
+        """Return the columns of `Messages`."""
         counts = [0] * len(EDGES)
         for time in self.arrived:
             counts[bisect_right(EDGES, time // 1024) - 1] += 1

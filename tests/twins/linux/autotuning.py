@@ -1,4 +1,4 @@
-"""A receiver that tells a window, which grows with what is read; and a sender that listens to it."""
+"""Receive window autotuning: a receiver whose window grows with the data read, and a sender that obeys it."""
 
 from typing import Any
 
@@ -8,7 +8,10 @@ from tests.twins.path.link import Packet
 
 
 class TuningReceiver(LinuxReceiver):
-    """Packets and ACKs carry what a real one has in their headers: `window_end`, `went_out`, `echoes`."""
+    """Receiver with autotuning.
+
+    Packets and ACKs have the header fields that it needs as attributes: `window_end`, `went_out`, `echoes`.
+    """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

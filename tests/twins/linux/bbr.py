@@ -75,7 +75,7 @@ class Maximum:
 
 
 class PacedSender(LinuxSender):
-    """Linux with BBR."""
+    """Sender of Linux with BBR."""
 
     # Pacing.
 
@@ -182,7 +182,7 @@ class PacedSender(LinuxSender):
         self.bbr.on_ack(self.sample or Sample(0, 0, False, -1, 0), delivered, lost, latest)
 
     def reduce(self, delivered: int, lost: int, *, advances: bool) -> None:
-        """The window is BBR's."""
+        """Do nothing: BBR controls the window."""
 
     def end_reduction(self) -> None:
         """Do nothing: BBR controls the window."""
@@ -192,7 +192,7 @@ class PacedSender(LinuxSender):
 
 
 class Bbr:
-    """The model, and what is made of it."""
+    """Model of the path of BBR, and the resulting rate and window."""
 
     def __init__(self, c: LinuxSender) -> None:
         assert isinstance(c, PacedSender)
@@ -489,4 +489,4 @@ class Bbr:
         self.sample_policer(1, limited=False)
 
     def measured(self, *arguments: object) -> None:
-        """Round trips come with the ACK."""
+        """Do nothing: BBR reads round-trip times from the rate sample of the ACK."""

@@ -17,7 +17,7 @@ CWND_GAIN = {"UP": 576, "ProbeRTT": 128}
 
 
 class Bbr3Sender(PacedSender):
-    """Linux with BBR v3."""
+    """Sender of Linux with BBR v3."""
 
     def __init__(self, *arguments, **named) -> None:  # type: ignore[no-untyped-def]
         super().__init__(*arguments, **named)
@@ -487,4 +487,4 @@ class Bbr3:
             self.check_probe_rtt_done()
 
     def measured(self, *arguments: object) -> None:
-        """Round trips come with the ACK."""
+        """Do nothing: BBR reads round-trip times from the rate sample of the ACK."""

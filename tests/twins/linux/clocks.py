@@ -6,7 +6,10 @@ MS = 1_000_000
 
 
 class Clocks:
-    """All are `CLOCK_PHASE` ahead of the simulation's, but that of microseconds."""
+    """Clocks of the kernel.
+
+    Except the clock of microseconds, they are `CLOCK_PHASE` ahead of the simulation.
+    """
 
     def __init__(self, parameters: Parameters) -> None:
         self.phase = parameters.CLOCK_PHASE
@@ -19,11 +22,13 @@ class Clocks:
         return (now + self.phase) // self.jiffy
 
     def in_jiffies(self, us: int) -> int:
-        """Rounded up."""
+        """Return a duration in jiffies, rounded up."""
         return -(-us // (self.jiffy // 1000))
 
     def expiry(self, now: int, jiffies: int) -> int:
-        """A timer of level k of the wheel goes off at multiples of 8**k jiffies, never early."""
+        """Return the expiry of a timer [ns]; level k of the wheel expires at multiples of 8**k jiffies, never
+        early.
+        """
         level = 0
         while jiffies >= 63 * 8**level and level < 8:
             level += 1

@@ -1,4 +1,4 @@
-"""Reno and CUBIC with HyStart or HyStart++, in the whole numbers of Linux."""
+"""Reno and CUBIC with HyStart or HyStart++, in the integer arithmetic of Linux."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Sender(Protocol):
 
 
 class Standard:
-    """Slow start until packets are lost; also what HyStart and HyStart++ do unless they know better."""
+    """Standard slow start, which ends when packets are lost; base of HyStart and HyStart++."""
 
     def begin(self, sender: Sender, now_us: int) -> None:
         pass
@@ -75,7 +75,7 @@ class Hystart(Standard):
 
 
 class HystartPlusPlus(Standard):
-    """RFC 9406, section 4.2, with its names."""
+    """HyStart++ (RFC 9406, section 4.2), with the names of the RFC."""
 
     def __init__(self) -> None:
         self.restart(0)
@@ -125,13 +125,13 @@ class HystartPlusPlus(Standard):
 
 
 class Reno:
-    """RFC 5681."""
+    """Reno (RFC 5681)."""
 
     own: type[Standard] = Standard
     least_rtt = 0  # [us], 0: unknown
 
     def slow_start(self, p: Parameters) -> Standard:
-        """Mode of slow start, as in `LinuxP.SLOW_START`."""
+        """Return the mode of slow start, as in `LinuxP.SLOW_START`."""
         if not hasattr(self, "_slow_start"):
             self._slow_start = (self.own, Standard, Hystart, HystartPlusPlus)[p.SLOW_START]()
         return self._slow_start
@@ -150,7 +150,7 @@ class Reno:
         """Process the end of an idle period of this duration."""
 
     def least_jiffies(self) -> int:
-        """The least RTT [us]."""
+        """Return the minimum RTT [us]."""
         return 0
 
     def measured(self, sender: Sender, now_us: int, jiffies: int, second: int, rtt_us: int) -> None:
@@ -165,7 +165,7 @@ class Reno:
 
 
 class Cubic(Reno):
-    """RFC 9438; times in jiffies and 1/1024 s."""
+    """CUBIC (RFC 9438); times in jiffies and 1/1024 s."""
 
     own = Hystart
 
@@ -233,7 +233,7 @@ class Cubic(Reno):
 
 
 def cube_root(value: int) -> int:
-    """Rounded down."""
+    """Return the cube root, rounded down."""
     root = round(value ** (1 / 3))
     while root**3 > value:
         root -= 1

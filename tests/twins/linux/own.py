@@ -1,4 +1,4 @@
-"""A user's control on today's Linux: asked at once, where something is lost, and at the end of each ACK."""
+"""User's congestion control on current Linux, called when a loss is detected and at the end of each ACK."""
 
 from types import ModuleType
 from typing import Any
@@ -11,7 +11,7 @@ from tests.twins.linux.sender import LinuxSender
 
 
 class OwnSender(PacedSender):
-    """Linux with the functions of a user's module."""
+    """Sender of Linux with the functions of a user's module."""
 
     module: ModuleType
     constants: Any
@@ -37,7 +37,7 @@ class OwnSender(PacedSender):
         return int(max(window, 2.0))
 
     def measured(self, *arguments: object) -> None:
-        """The smoothed one will do."""
+        """Do nothing: user functions get the smoothed RTT."""
 
     def on_restart(self) -> None:
         """Do nothing."""
@@ -61,7 +61,7 @@ class OwnSender(PacedSender):
         self.shrinks, self.is_late = self.shrinks or before, False
 
     def reduce(self, delivered: int, lost: int, *, advances: bool) -> None:
-        """A timer has found a loss: before anything leaves."""
+        """Reduce the window for a loss that a timer has detected, before anything is sent."""
         if self.is_late and self.shrinks:
             LinuxSender.reduce(self, 1, 1, advances=False)
 

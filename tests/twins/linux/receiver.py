@@ -1,4 +1,4 @@
-"""The receiver: which segments it acknowledges at once, and what its ACKs say."""
+"""Receiver: segments that it acknowledges at once, and the contents of its ACKs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Data:
 
 @dataclass
 class Ack:
-    """`expected` is the first segment that is missing; blocks are [left, right)."""
+    """ACK; `expected` is the first missing segment, and blocks are [left, right)."""
 
     expected: int
     echo: int  # when the segment was put out whose timestamp comes back [ns]
@@ -32,7 +32,9 @@ class Ack:
 
 
 class LinuxReceiver:
-    """ACKs every second segment, or after 40 ms; every one at first and in a gap, where some are merged."""
+    """Receiver that sends an ACK for every second segment, or after 40 ms.
+
+    At first and during a gap it acknowledges every segment, and may merge some of these ACKs."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
@@ -117,7 +119,7 @@ class LinuxReceiver:
         return self.rtt == 0 and self.syn_at is not None
 
     def answer_syn(self) -> None:
-        """Send a SYN-ACK, and again if there is no answer."""
+        """Send a SYN-ACK, and retransmit it if there is no answer."""
         self.syn_at = self.simulation.now
         self.quick += 1  # this one does not count
         self.acknowledge()
@@ -134,7 +136,7 @@ class LinuxReceiver:
             self.acknowledge()
 
     def measure(self) -> None:
-        """The handshake took so long."""
+        """Measure the RTT of the handshake."""
         if self.half_open:
             assert self.syn_at is not None
             self.rtt = self.simulation.now - self.syn_at

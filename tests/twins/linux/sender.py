@@ -1,4 +1,4 @@
-"""The sender: window, loss recovery and timers, written for reading and not for speed."""
+"""Sender: window, loss recovery and timers, written for readability and not for speed."""
 
 import itertools
 from collections.abc import Callable
@@ -19,10 +19,10 @@ MARGIN = 2000  # [us]
 
 @dataclass
 class Segment:
-    """One that is out; `watched`: its latest copy has not been judged."""
+    """Segment that is sent and not acknowledged; `watched`: RACK has not judged its latest transmission."""
 
     number: int
-    sent: int  # last [us]
+    sent: int  # latest transmission [us]
     push: bool = False
     reported: bool = False
     lost: bool = False
@@ -37,7 +37,7 @@ class Segment:
 
 
 class LinuxSender:
-    """Linux 6 with Reno or CUBIC."""
+    """Sender of Linux 6 with Reno or CUBIC."""
 
     flow = 0
     """Number of the flow."""
@@ -109,7 +109,7 @@ class LinuxSender:
 
     @property
     def rtt(self) -> int:
-        """The smoothed round trip [ns]."""
+        """Smoothed round-trip time [ns]."""
         return self.srtt_8 * 125
 
     def out(self) -> list[Segment]:
@@ -134,7 +134,7 @@ class LinuxSender:
             self.send_syn()
 
     def begin(self) -> None:
-        """The connection is there: only now Linux sets up what controls it."""
+        """Start after the handshake; only now Linux initialises the congestion control."""
         self.control.slow_start(self.p).begin(self, self.now_us)
 
     def send_syn(self) -> None:
@@ -158,7 +158,7 @@ class LinuxSender:
         self.send(Packet("data", size, Data(segment.number, push)))
 
     def push(self, first: str) -> None:
-        """Send all that the window has room for; `first`: "new", "lost", or "new, else lost"."""
+        """Send what the window allows; `first` is "new", "lost", or "new, else lost"."""
         sent_new = False
         if first == "lost":
             self.send_lost()
@@ -213,7 +213,7 @@ class LinuxSender:
         return min(room, max(self.cwnd // 2, 1), self.end - self.nxt, self.burst_size())
 
     def is_put_off(self, room: int) -> bool:
-        """A burst that is not full waits for the first ACK if that is due soon after packets have left."""
+        """Return True if an incomplete burst waits for an ACK that is due soon (TSO deferral)."""
         if self.state in (RECOVERY, LOSS) or self.una == self.nxt or self.nxt >= self.end - 1:
             return False
         if room >= self.burst_size() or 3 * room >= min(self.cwnd, self.window_of_receiver):
@@ -222,7 +222,7 @@ class LinuxSender:
         return soon and self.now_us - self.latest_departure() <= 1000
 
     def latest_departure(self) -> int:
-        """[us]"""
+        """Return the time of the latest transmission of new data [us]."""
         return self.segments[self.nxt - 1].sent
 
     def send_one(self, *, push: bool) -> None:
@@ -242,13 +242,13 @@ class LinuxSender:
         return True
 
     def leave(self, packets: int) -> None:
-        """A burst is about to leave."""
+        """Process a burst that is about to be sent."""
 
     def note_sent(self, segment: Segment, *, repeated: bool) -> None:
-        """One that is about to be put out."""
+        """Process a segment that is about to be sent."""
 
     def paced(self) -> int:
-        """Jiffies until pacing lets anything out."""
+        """Return the time until pacing permits a packet [jiffies]."""
         return 0
 
     def burst_size(self) -> int:
@@ -261,7 +261,7 @@ class LinuxSender:
         self.cwnd = max(self.cwnd, self.prior_window)
 
     def set_window(self, acked: int, reported: bool, delivered: int, lost: int, latest: int) -> None:
-        """At an ACK; `latest` is a round trip [us] or -1."""
+        """Update the window for an ACK; `latest` is its RTT [us] or -1."""
         grows = acked > 0 or (reported and self.reordering > 3)
         if self.reducing():
             self.reduce(delivered, lost, advances=acked > 0)
@@ -410,7 +410,7 @@ class LinuxSender:
         return wait
 
     def arrived(self, segment: Segment, echo: int | None) -> None:
-        """A segment has arrived that nobody had told of."""
+        """Process the first report that a segment has arrived."""
         again = segment.again or segment.ever
         rtt = self.now_us - segment.sent
         early = rtt < self.least_rtt
@@ -423,12 +423,12 @@ class LinuxSender:
         self.delivered += 1
 
     def widen(self) -> None:
-        """A duplicate was reported; once in a round trip."""
+        """Widen the reordering window for a reported duplicate (DSACK), once per round trip."""
         if self.widens and self.una >= self.widened_end:
             self.width, self.widened_end, self.wide_for = self.width + 1, self.nxt, 16
 
     def narrow(self) -> None:
-        """The 16th recovery since then that was not for nothing has ended."""
+        """Reset the reordering window after 16 recoveries that were not spurious."""
         if self.wide_for > 0:
             self.wide_for -= 1
             if self.wide_for == 0:
@@ -548,7 +548,7 @@ class LinuxSender:
     # Round trips.
 
     def round_trip(self, ack: Ack, acked: int, timed: list[Segment], reported: list[Segment]) -> int:
-        """Take the measurements that an ACK allows; the latest of them [us], or -1."""
+        """Process the RTT measurements of an ACK; return the latest one [us], or -1."""
         if timed or reported:
             first = (timed or reported)[0]
             last = (reported or timed)[-1]
@@ -676,7 +676,7 @@ class LinuxSender:
     ) -> tuple[bool, str]:
         """Process an ACK while data are missing, or one that reports a loss.
 
-        Returns whether the timer was set, and what is sent first.
+        Return whether the timer was set, and what is sent first.
         """
         first = "new"
         if self.state == OPEN:

@@ -1,1 +1,3 @@
-"""MPTCP of Linux, from RFC 8684 and the kernel's description: subflows are the twin of today's Linux."""
+"""MPTCP of Linux, from RFC 8684 and the kernel's description: subflows are twins of the TCP of current
+Linux.
+"""

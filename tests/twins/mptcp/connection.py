@@ -1,4 +1,4 @@
-"""A connection: which subflow gets which data, when data are given to another one, and what has arrived."""
+"""Connection: scheduling of data to subflows, reinjection, and received data."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -19,7 +19,7 @@ FRAGMENT = 32728
 
 
 class Connection:
-    """Both ends of a connection over one to four paths."""
+    """Both endpoints of a connection over one to four paths."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, paths: Sequence[Path],
@@ -53,11 +53,11 @@ class Connection:
     # The scheduler.
 
     def limit(self) -> int:
-        """Return where the data end that the application has written and the window admits."""
+        """Return the end of the data that are written and within the window [packets]."""
         return min(self.written, self.acknowledged + self.p.WINDOW)
 
     def write(self) -> None:
-        """The application fills the send buffer once at most two thirds of it are taken."""
+        """Fill the send buffer as the application does once at most two thirds of it are in use."""
         size = self.size
         if size - self.unacknowledged() < self.unacknowledged() // 2:
             return
@@ -65,11 +65,11 @@ class Connection:
             self.written = min(self.end_of_fragment(self.written), self.p.LIMIT)
 
     def unacknowledged(self) -> int:
-        """Return what the application has written and nobody acknowledged [byte]."""
+        """Return the data that are written and not acknowledged [byte]."""
         return (self.written - self.acknowledged) * self.p.DATA
 
     def add_up(self) -> None:
-        """Add up the send buffers of the subflows; a SYN without an answer has that of a socket."""
+        """Add up the send buffers of the subflows; one without an answer to its SYN has the default size."""
         self.size = 4096 + self.subflows[0].buffer
         for one in self.subflows[1:] if self.joining else ():
             self.size += one.buffer if one.sender.connected else 16 * 1024
@@ -81,7 +81,7 @@ class Connection:
         return [one for one in self.subflows if one.usable and not one.stale]
 
     def choose(self) -> Subflow | None:
-        """Return the subflow whose queue lasts shortest; a backup only if there is nothing else."""
+        """Return the subflow whose queue drains first; a backup only if there is no other one."""
         active = self.active()
         for one in active:
             one.rate = one.rate or one.pacing_rate()
@@ -93,7 +93,7 @@ class Connection:
         return None if best.is_full() else best
 
     def push(self) -> None:
-        """Give waiting data to subflows."""
+        """Assign waiting data to subflows."""
         self.write()
         end, given = self.limit(), False
         while self.next < end:
@@ -110,7 +110,7 @@ class Connection:
             self.start_timer()
 
     def give(self, one: Subflow, end: int, burst: int) -> None:
-        """Give a subflow whole fragments, until the burst is used up or its queue is full."""
+        """Assign whole fragments to a subflow until the burst is used up or its queue is full."""
         left = burst
         while self.next < end:
             for number in range(self.next, min(self.end_of_fragment(self.next), end)):
@@ -153,7 +153,7 @@ class Connection:
         self.after(self.subflows[0])
 
     def idle(self) -> Subflow | None:
-        """Return a subflow with nothing to do; the others are asked whether they have made progress."""
+        """Return an idle subflow; check the others for progress."""
         idle, periods = [], []
         for one in self.subflows:
             if one.usable and one.sender.una < one.sender.end:
@@ -177,7 +177,7 @@ class Connection:
                 self.leave(one)
 
     def leave(self, one: Subflow) -> None:
-        """Give everything that is not acknowledged to the others if one of them is better."""
+        """Reinject all unacknowledged data if another subflow is better."""
         good = max(self.p.STALE_LOSS_CNT - 1, 1)
         if any(other is not one and other.silent_periods < good for other in self.active()):
             one.stale = True

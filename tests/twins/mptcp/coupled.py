@@ -1,4 +1,4 @@
-"""LIA, OLIA and BALIA, from RFC 6356 and the papers: each looks at all subflows of its connection."""
+"""Coupled congestion controls LIA (RFC 6356), OLIA and BALIA (from their papers)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from tests.twins.mptcp.subflow import Subflow
 
 ONE = 2**20
-"""A packet of growth of OLIA."""
+"""Growth of one packet in OLIA."""
 
 
 class Seen(NamedTuple):
-    """A subflow, as the control of another one sees it."""
+    """State of a subflow that the controls of other subflows read."""
 
     window: int
     rtt: int  # [us / 8]
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
 
 
 class Coupled(Reno):
-    """Control of a subflow that looks at the others."""
+    """Congestion control of a subflow that depends on the other subflows."""
 
     subflow: Subflow
 
@@ -60,7 +60,7 @@ class Coupled(Reno):
 
 
 class Lia(Coupled):
-    """RFC 6356."""
+    """LIA (RFC 6356)."""
 
     def every(self, sender: Sender, jiffies: int, second: int, acked: int, in_jiffies: int) -> int:
         linked = [self.total(one.rtt) ** 2 // one.window // 2**20 for one in self.all()]
@@ -68,7 +68,7 @@ class Lia(Coupled):
 
 
 class Olia(Coupled):
-    """Khalili et al. 2013."""
+    """OLIA (Khalili et al. 2013)."""
 
     def __init__(self) -> None:
         self.losses = [FIRST, FIRST]  # what was acknowledged when packets were lost
@@ -116,7 +116,7 @@ class Olia(Coupled):
 
 
 class Balia(Coupled):
-    """Peng et al. 2016."""
+    """BALIA (Peng et al. 2016)."""
 
     def every(self, sender: Sender, jiffies: int, second: int, acked: int, in_jiffies: int) -> int:
         own = self.seen()

@@ -1,4 +1,4 @@
-"""A subflow: the twin's sender and receiver of today's Linux, whose application is the connection."""
+"""Subflow: sender and receiver of the twin of current Linux, whose application is the connection."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from tests.twins.mptcp.connection import Connection
 
 PER_PACKET, LARGEST = 408, 4 * 1024 * 1024
-"""Memory of a packet in flight beside its data, and of the largest send buffer [byte]."""
+"""Overhead of a packet in flight, and the largest send buffer [byte]."""
 
 
 class Counted(Outcomes):
-    """Counters of a receiver, which knows packets of its subflow only."""
+    """Counters of the receiver of a subflow."""
 
     def arrived(self, packet: Packet, sequence: int | None, now: int) -> None:
-        """Leave it to the connection."""
+        """Do nothing: the connection counts data."""
 
 
 class Holding(LinuxSender):
-    """A sender that may have to wait with its packets until the connection has looked at an event."""
+    """Sender that may hold its packets until the connection has processed an event."""
 
     subflow: Subflow
     held = False
@@ -50,7 +50,7 @@ class Holding(LinuxSender):
 
 
 class HoldingPaced(Holding, PacedSender):
-    """A sender with BBR that may have to wait."""
+    """Sender with BBR that may hold its packets."""
 
     def ring_pace(self) -> None:
         super().ring_pace()
@@ -96,7 +96,7 @@ class Subflow:
     # Sending.
 
     def queued(self) -> int:
-        """Return the memory of what is in the send queue [byte]."""
+        """Return the memory in use by the send queue [byte]."""
         waiting = self.sender.end - max(self.sender.nxt, FIRST)
         return waiting * self.connection.p.DATA + self.in_flight() * (self.connection.p.DATA + PER_PACKET)
 
@@ -112,14 +112,14 @@ class Subflow:
         self.buffer = max(self.buffer, min(self.windows * packets * self.connection.p.PER_MSS, LARGEST))
 
     def append(self, number: int) -> None:
-        """Give the subflow a data packet."""
+        """Append a data packet to the send queue."""
         self.numbers[self.sender.end] = number
         self.sender.end += 1
         if self.sender.waiting is None:
             self.sender.waiting = "new"
 
     def flush(self) -> None:
-        """Send what has waited."""
+        """Send the held packets."""
         if self.starts:
             self.starts = False
             self.sender.start()
@@ -128,7 +128,7 @@ class Subflow:
             self.sender.push(first)
 
     def pacing_rate(self) -> int:
-        """[byte / s]"""
+        """Return the pacing rate [byte / s]."""
         sender = self.sender
         if isinstance(sender, PacedSender):
             return sender.rate
@@ -152,12 +152,12 @@ class Subflow:
         self.connection.finish(None, advances=False)
 
     def time_third(self) -> None:
-        """Two round trips."""
+        """Set the timer of the third ACK of the handshake to two round trips."""
         clocks, now = self.sender.clocks, self.connection.simulation.now
         self.third.start(clocks.expiry(now, clocks.in_jiffies(self.sender.srtt_8 // 4)) - now)
 
     def left(self, now: int) -> int:
-        """Return how many jiffies are left of the timer."""
+        """Return the remaining time of the timer [jiffies]."""
         clocks, timer = self.sender.clocks, self.sender.timer
         runs = timer.pending and self.sender.purpose not in ("", "waking")
         if not (runs and self.usable) or self.stale or self.silent_periods:

@@ -1,1 +1,1 @@
-"""Naive path: links in tandem, the event engine, and random scenarios."""
+"""Path twin: links in tandem, the event engine, and random scenarios."""

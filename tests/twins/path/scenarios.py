@@ -180,7 +180,7 @@ def coupled_rows(count: int, *, seed: int) -> Rows:
 
 
 def _with_paths(row: Rows, paths: int) -> Rows:
-    """Return a row with room for so many paths."""
+    """Return a row with room for `paths` paths."""
     more = [(0, 0), (0, paths - row.hops.shape[1])]
     hops = np.pad(row.hops, more + 2 * [(0, 0)])
     return row._replace(hops=hops, outages=np.pad(row.outages, more + 3 * [(0, 0)], constant_values=FOREVER))
@@ -429,7 +429,7 @@ def varying_pairs(
 def sold(table: Any, rng: Generator, byte_time: int) -> None:
     """Give a link some of framing, shaper and correlated loss, in its `table` of pairs [k, 2].
 
-    It then has a rate of its own, which may be unlimited.
+    The line then has its own rate, which may be unlimited.
     """
 
     def put(pair: Head, one: Any, other: Any) -> None:
@@ -461,12 +461,12 @@ def with_sold(rows: Rows, *, seed: int) -> Rows:
 
 
 def linux_rows(count: int, *, seed: int) -> Rows:
-    """Return `count` scenarios for the TCP of today's Linux."""
+    """Return `count` scenarios for the TCP of current Linux."""
     return as_linux(tcp_rows(count, seed=seed), seed=seed)
 
 
 def make_linux(rng: Generator, p: Any) -> None:
-    """Turn the columns of a TCP into those of today's Linux."""
+    """Convert the columns of a TCP to those of current Linux."""
     p[TcpP.TICK] = pick(rng, MS, 4 * MS, 4 * MS, 10 * MS)
     p[TcpP.CLOCK_PHASE] = rng.integers(0, 1 << 37)
     p[RowP.WINDOW] = pick(rng, p[RowP.WINDOW], rng.integers(10, 400), 400)
@@ -519,7 +519,7 @@ def with_tuning(rows: Rows, *, seed: int) -> Rows:
 
 
 def as_linux(rows: Rows, *, seed: int) -> Rows:
-    """Return the same networks with the clocks of today's Linux and, often, wide windows."""
+    """Return the same networks with the clocks of current Linux and, often, large windows."""
     p = rows.parameters
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 2])

@@ -1,1 +1,1 @@
-"""Naive twin of QUIC (RFC 9000, RFC 9002, RFC 9438)."""
+"""Twin of QUIC (RFC 9000, RFC 9002, RFC 9438)."""

@@ -59,12 +59,12 @@ class NewReno:
             self.avoid(size, now, rtt)
 
     def avoid(self, size: int, now: int, rtt: int) -> None:
-        """One datagram more for each window acknowledged."""
+        """Increase the window by one datagram per acknowledged window."""
         packets, self.carry = divmod(self.carry + size, self.window)
         self.window += packets * self.size
 
     def left(self) -> int:
-        """Return what a loss leaves of the window."""
+        """Return the window after a loss [bytes]."""
         return self.window // 2
 
     def lost(self) -> None:
@@ -79,7 +79,7 @@ class NewReno:
 
 
 class Cubic(NewReno):
-    """W(t) = C (t - K)^3 + W_max, with t and K in s / 1024."""
+    """CUBIC: W(t) = C (t - K)^3 + W_max, with t and K in s / 1024."""
 
     def __init__(self, window: int, size: int) -> None:
         super().__init__(window, size)
@@ -112,7 +112,7 @@ class Cubic(NewReno):
         self.time_to_plateau = min(root, MOST_OFFSET - 1)
 
     def at(self, elapsed: int) -> int:
-        """W(t) [bytes] so long [ns] after the beginning of congestion avoidance."""
+        """Return W(t) [bytes], `elapsed` [ns] after the start of congestion avoidance."""
         offset = elapsed * 1024 // 10**9 - self.time_to_plateau
         packets = 410 * min(abs(offset), MOST_OFFSET) ** 3 // 2**30  # in 1/1024
         change = packets * self.size // 1024

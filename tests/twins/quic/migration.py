@@ -12,7 +12,9 @@ from tests.twins.quic.sender import MS, QuicSender
 
 
 class Client(QuicSender):
-    """Sends over one path until too many probe timeouts in a row find the other one valid."""
+    """Client that sends over one path, and migrates to a validated one after too many probe timeouts in a
+    row.
+    """
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Any, paths: list[Path]
@@ -37,7 +39,7 @@ class Client(QuicSender):
             self.challenge()
 
     def challenge(self) -> None:
-        """Send a PATH_CHALLENGE on the other path; the second, the last one, waits twice as long (8.2.4)."""
+        """Send a PATH_CHALLENGE on the other path; the second and last one has twice the timeout (8.2.4)."""
         self.challenges.append(self.number())
         timeout = max(self.smoothed + max(4 * self.variation, MS), 3 * self.p.INITIAL_RTT) + self.p.ACK_DELAY
         self.validation.start(max(timeout * len(self.challenges), 1))
@@ -64,7 +66,7 @@ class Client(QuicSender):
             self.transmit()
 
     def migrate(self) -> None:
-        """Section 9.4: nothing of the old path stays but the data, all of which are sent again."""
+        """Migrate (section 9.4): reset the state of the path, and send all data in flight again."""
         self.here = 1 - self.here
         self.failovers.append(self.time - self.heard)
         self.challenges = []
@@ -86,7 +88,9 @@ class Client(QuicSender):
 
 
 class Server(QuicReceiver):
-    """Sends ACKs over the path of the newest data (9.3), everything else where it was asked (8.2.2)."""
+    """Server that sends ACKs over the path of the newest data (9.3), other responses over the path of the
+    request (8.2.2).
+    """
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Any, paths: list[Path]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 class StreamData(int):
-    """A part of the stream by its place, in packet `number`."""
+    """Part of the stream, by its index, in packet `number`."""
 
     number: int
 
@@ -17,7 +17,7 @@ class StreamData(int):
 
 @dataclass(frozen=True)
 class Hello:
-    """Handshake packet of the sender; `stage` 2 asks for what the anti-amplification limit held back."""
+    """Handshake packet of the client; `stage` 2 requests what the anti-amplification limit held back."""
 
     number: int
     stage: int

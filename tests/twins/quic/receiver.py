@@ -1,4 +1,4 @@
-"""The receiver: what has arrived, and when that is acknowledged (RFC 9000, section 13.2)."""
+"""Receiver: received packets, and the times of their acknowledgement (RFC 9000, section 13.2)."""
 
 from collections.abc import Callable
 from math import ceil
@@ -25,7 +25,9 @@ def ranges_of(numbers: set[int]) -> list[tuple[int, int]]:
 
 
 class QuicReceiver:
-    """ACK for every so many packets, after a delay, or at once for packets out of order."""
+    """Receiver that sends an ACK for a number of packets, after a delay, or at once for packets out of
+    order.
+    """
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Any, send_back: Callable[[Packet], None]
@@ -54,7 +56,7 @@ class QuicReceiver:
         return number < self.too_old or number in self.numbers
 
     def note(self, number: int) -> None:
-        """Put a packet into the ranges, of which there may be too many then."""
+        """Add a packet to the ranges, and drop the lowest range if there are too many."""
         if self.is_copy(number):
             return
         self.numbers.add(number)
@@ -93,7 +95,9 @@ class QuicReceiver:
         self.send_back(Packet("ack", size, AckFrame(self.acks, ranges, delay)))
 
     def answer(self, hello: Hello) -> None:
-        """The server's flight, or its first part: three times what has come from the client."""
+        """Send the flight of the server, or its first part: three times the bytes received from the
+        client.
+        """
         flight = self.p.SERVER_FLIGHT
         part = min(flight, 3600) if hello.stage == 1 else flight - 3600
         self.send_back(Packet("flight", part + ceil(part / 1200) * self.p.HEADER, hello))

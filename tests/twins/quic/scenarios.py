@@ -26,7 +26,7 @@ from tests.twins.shared.scenarios import all_alone
 
 
 def quic_parameters(rng: Generator, window: int) -> dict[str, int]:
-    """Return columns of a connection with a receive window of about so many packets."""
+    """Return columns of a connection with a receive window of about `window` packets."""
     return {
         "CHUNK_HEADER": pick(rng, 0, 35, 40), "WINDOW": pick(rng, window, 100, 400),
         "SACK_BLOCK": pick(rng, 0, 3, 3), "CONTROL": pick(rng, 0, 1),

@@ -1,4 +1,4 @@
-"""The sender: packets with numbers that never repeat, loss detection and probes (RFC 9002)."""
+"""Sender: packet numbers that never repeat, loss detection and probes (RFC 9002)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Sent:
 
 
 class QuicSender:
-    """Sends parts 0 to `LIMIT` - 1 of a stream."""
+    """Sender of parts 0 to `LIMIT` - 1 of a stream."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Any, send: Callable[[Packet], None]
@@ -90,7 +90,7 @@ class QuicSender:
         self.transmit()
 
     def go_on(self) -> None:
-        """The pacer lets the next packet go."""
+        """Continue when the pacer permits the next packet."""
         self.time = self.simulation.now
         self.hold()
         self.transmit()
@@ -141,7 +141,7 @@ class QuicSender:
 
     @property
     def waits(self) -> bool:
-        """True if a packet may leave now."""
+        """True if a packet waits that may be sent now."""
         return self.hello_due or bool(self.probes) or (self.may_send_data and self.release <= self.time)
 
     def transmit(self) -> None:
@@ -226,7 +226,7 @@ class QuicSender:
             self.set_timer()
 
     def measure(self, rtt: int, delay: int) -> None:
-        """Section 5.3."""
+        """Update the RTT estimate (section 5.3)."""
         self.rtt = rtt
         if self.first_sample < 0:
             self.first_sample = self.time
@@ -273,7 +273,7 @@ class QuicSender:
             self.queue.pop(0)
 
     def find_losses(self) -> None:
-        """Sections 6.1 and 7.6."""
+        """Detect lost packets (section 6.1) and persistent congestion (section 7.6)."""
         patience = max(9 * max(self.rtt, self.smoothed) // 8, MS)
         earlier = [self.out[number] for number in sorted(self.out) if number < self.largest_acked]
         lost = [
@@ -299,7 +299,7 @@ class QuicSender:
             self.control.collapse()
 
     def is_persistent(self, lost: list[Sent]) -> bool:
-        """Return True if two of these frame more than three probe timeouts in which nothing arrived."""
+        """Return True if nothing arrived between two lost packets for more than three probe timeouts."""
         period = 3 * (self.smoothed + max(4 * self.variation, MS) + self.p.ACK_DELAY)
         candidates = [sent for sent in lost if sent.time > self.first_sample]
         for k, first in enumerate(candidates):
@@ -312,7 +312,7 @@ class QuicSender:
     # Timers.
 
     def timeout(self) -> int:
-        """Section 6.2.1."""
+        """Return the probe timeout (section 6.2.1)."""
         wait = self.smoothed + max(4 * self.variation, MS)
         if self.state == "established":
             wait += self.p.ACK_DELAY

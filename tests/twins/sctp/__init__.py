@@ -1,1 +1,1 @@
-"""The naive SCTP association."""
+"""Twin of an SCTP association."""

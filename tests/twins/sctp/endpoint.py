@@ -21,7 +21,7 @@ HEARTBEAT = 56
 
 
 class Destination:
-    """One path, as an end sees it: is it alive, and how long is its round trip?"""
+    """State of a path at one endpoint: reachability and round-trip time."""
 
     def __init__(self, number: int, parameters: Parameters) -> None:
         self.number = number
@@ -37,7 +37,7 @@ class Destination:
         self.silent_since = 0  # when the first of the timeouts in a row was started
 
     def measure(self, rtt: int) -> None:
-        """RFC 2960, 6.3.1."""
+        """Update the RTO with an RTT measurement (RFC 2960, section 6.3.1)."""
         self.latest_rtt = rtt
         if self.srtt is None:
             self.srtt = rtt
@@ -48,7 +48,7 @@ class Destination:
         self.restore()
 
     def restore(self) -> None:
-        """Set the timeout to that of the measurements."""
+        """Set the timeout to that of the measurements, without back-off."""
         p = self.parameters
         self.rto = min(max((self.srtt or 0) + 4 * self.rttvar, p.MIN_RTO), p.MAX_RTO)
 
@@ -61,7 +61,7 @@ D = TypeVar("D", bound=Destination)
 
 
 class Endpoint(Generic[D]):
-    """An end with its destinations, heartbeats and failover."""
+    """Endpoint with its destinations, heartbeats and failover."""
 
     def __init__(
         self,
@@ -94,14 +94,16 @@ class Endpoint(Generic[D]):
         self.wait_began = 0
 
     def begin_heartbeats(self) -> None:
-        """From now on probe what is idle."""
+        """Start to probe idle paths."""
         if self.parameters.HEARTBEAT:
             self.wait(self.primary)
             for destination in self.destinations:
                 destination.idle_since = self.simulation.now
 
     def wait(self, destination: Destination) -> None:
-        """Look again after the heartbeat interval and a timeout of this path, jittered by half of it."""
+        """Check again after the heartbeat interval plus the RTO of this path, with a jitter of half of the
+        RTO.
+        """
         word = self.streams.block(STREAM_HEARTBEAT + 512 * self.flow, 2 * self.waits + self.end)[0]
         self.waits += 1
         jitter = ((word >> 8) * destination.rto >> 24) - destination.rto // 2
@@ -109,7 +111,7 @@ class Endpoint(Generic[D]):
         self.wait_began = self.simulation.now
 
     def on_idle(self) -> None:
-        """Probe the path that has been idle longest, if it was all the time."""
+        """Probe the path that has been idle longest, if it was idle during the whole interval."""
         idlest = min(self.destinations, key=lambda destination: destination.idle_since)
         if idlest.idle_since <= self.wait_began:
             self.send_heartbeat(idlest)
@@ -142,12 +144,12 @@ class Endpoint(Generic[D]):
             self.current = destination
 
     def on_silence(self, destination: D) -> None:
-        """A heartbeat was not answered."""
+        """Process a heartbeat without an answer."""
         if self.count_error(destination) and (self.parameters.HEARTBEAT or not destination.confirmed):
             self.send_heartbeat(destination)
 
     def count_error(self, destination: D) -> bool:
-        """A timeout: back off, fail over; False if the association is given up."""
+        """Process a timeout: back off and fail over. Return False if the association is given up."""
         if not destination.errors:
             destination.silent_since = self.simulation.now - destination.rto
         destination.back_off()
@@ -168,16 +170,16 @@ class Endpoint(Generic[D]):
         return True
 
     def on_failover(self, silence: int) -> None:
-        """Record a failover that begins so long [ns] after the current destination last answered."""
+        """Record a failover, `silence` [ns] after the last answer of the current destination."""
 
     def other(self, destination: D) -> D:
-        """The next active destination after this one; when none is, simply the next one."""
+        """Return the next active destination after this one; if none is active, the next one."""
         count = len(self.destinations)
         following = [self.destinations[(destination.number + k) % count] for k in range(1, count + 1)]
         return next((candidate for candidate in following if candidate.active), following[0])
 
     def close(self) -> None:
-        """Give up: nothing is sent or understood any more."""
+        """Close the association: nothing is sent or processed any more."""
         self.established = False
         self.idle_timer.stop()
         for timer in self.unanswered:

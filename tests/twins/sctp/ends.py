@@ -1,4 +1,4 @@
-"""The two ends of an SCTP association by the rules that its parameters name."""
+"""Endpoints of an SCTP association, by the rules that its parameters select."""
 
 from tests.twins.parameters import Parameters
 from tests.twins.sctp.management import TodaysReceiver

@@ -29,7 +29,7 @@ class Watch:
 
 
 class Manager(Endpoint[D]):
-    """An end that watches its paths one by one."""
+    """Endpoint that manages each path separately."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -50,7 +50,9 @@ class Manager(Endpoint[D]):
                 self.send_heartbeat(destination)
 
     def new_period(self, destination: D) -> None:
-        """Interval and RTO, give or take half of the RTO (section 8.3)."""
+        """Start a heartbeat period of the interval plus the RTO, with a jitter of half of the RTO (section
+        8.3).
+        """
         watch, p = self.watches[destination.number], self.parameters
         watch.began, watch.due = self.simulation.now, None
         if p.HEARTBEAT:
@@ -74,7 +76,7 @@ class Manager(Endpoint[D]):
         self.new_period(destination)
 
     def on_silence(self, destination: D) -> None:
-        """A heartbeat is lost or, if none is in flight, due."""
+        """Process a lost heartbeat or, if none is in flight, send the next one."""
         watch = self.watches[destination.number]
         if not watch.unanswered:
             if destination.idle_since <= watch.began:
@@ -132,7 +134,7 @@ class Manager(Endpoint[D]):
         return True
 
     def other(self, destination: D) -> D:
-        """Return the most suitable path; of equal ones, another than this."""
+        """Return the most suitable path; of equally suitable ones, another than this one."""
 
         def unfit(candidate: D) -> tuple[int, int, bool]:
             state = self.state(candidate)
@@ -143,7 +145,7 @@ class Manager(Endpoint[D]):
 
 
 class TodaysReceiver(Manager[Destination], SctpReceiver):
-    """The receiving end: a SACK goes where the latest data came from, and also answers discarded data."""
+    """Receiver whose SACKs return to the source of the latest data, and also acknowledge discarded data."""
 
     sacks_discarded = True
 

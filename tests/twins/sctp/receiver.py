@@ -1,4 +1,4 @@
-"""The receiving end of an SCTP association (ns-2.35 `sctp.cc`): acknowledges where the data came from."""
+"""Receiver of an SCTP association (ns-2.35 `sctp.cc`), which sends SACKs over the path of the data."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ from tests.twins.sctp.endpoint import COOKIE, INIT, Destination, Endpoint
 
 @dataclass
 class Sack:
-    """All up to `cumulative` has arrived, and the blocks first..last above; room for `window` bytes."""
+    """SACK: cumulative TSN, gap blocks first..last above it, and receive window [byte]."""
 
     cumulative: int
     blocks: list[tuple[int, int]] = field(default_factory=list)
@@ -20,10 +20,12 @@ class Sack:
 
 
 class SctpReceiver(Endpoint[Destination]):
-    """SACKs every second packet, or after a delay, or at once for gaps and duplicates."""
+    """Receiver that sends a SACK for every second packet, after a delay, or at once for gaps and
+    duplicates.
+    """
 
     sacks_discarded = False
-    """True if data for which there is no room are answered, too."""
+    """True if data that do not fit into the receive window are acknowledged, too."""
 
     def __init__(self, outcomes: Outcomes, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, end=1, **named)
@@ -55,7 +57,7 @@ class SctpReceiver(Endpoint[Destination]):
             self.receive_data(packet)
 
     def catch_up(self) -> None:
-        """Do what is due now before a packet that arrives."""
+        """Process timers that are due now before a packet that arrives now."""
         for timer in (self.timer, *self.unanswered, self.idle_timer):
             timer.expire_if_due()
 
@@ -64,7 +66,7 @@ class SctpReceiver(Endpoint[Destination]):
         self.timer.stop()
 
     def room(self) -> int:
-        """Free bytes of the receive window."""
+        """Return the free space of the receive window [byte]."""
         p = self.parameters
         return int(p.RWND - len(self.above) * (p.DATA + p.CHUNK_HEADER))
 

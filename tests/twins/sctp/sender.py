@@ -1,4 +1,4 @@
-"""The sending end of an SCTP association (ns-2.35 `sctp.cc`), one DATA chunk a packet."""
+"""Sender of an SCTP association (ns-2.35 `sctp.cc`), with one DATA chunk per packet."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -14,11 +14,11 @@ from tests.twins.sctp.receiver import Sack
 
 MAX_INIT_RETRANSMITS = 8
 DEGRADE_ABOVE = 2
-"""Chunks that cwnd keeps when nothing is sent."""
+"""Number of chunks above which cwnd is reduced when nothing is sent."""
 
 
 class Road(Destination):
-    """A destination with its congestion window."""
+    """Destination with its congestion window."""
 
     def __init__(self, number: int, parameters: Parameters) -> None:
         super().__init__(number, parameters)
@@ -34,13 +34,13 @@ class Road(Destination):
         self.degrade_timer: Timer
 
     def start_timer(self) -> None:
-        """T3: expect an acknowledgement within the timeout."""
+        """Start T3-rtx, which expires without an acknowledgement within the RTO."""
         self.timer.start(self.rto)
 
 
 @dataclass(eq=False)
 class Chunk:
-    """A DATA chunk in the send buffer: not yet cumulatively acknowledged."""
+    """DATA chunk in the send buffer, not yet cumulatively acknowledged."""
 
     number: int  # TSN
     destination: Road  # to which it was last sent
@@ -207,7 +207,7 @@ class SctpSender(Endpoint[Road]):
             destination.timing = False
 
     def prove_alive(self, chunk: Chunk) -> None:
-        """An acknowledged chunk clears the errors of its path, unless it had timed out."""
+        """Reset the error counter of the path of an acknowledged chunk, unless the chunk had timed out."""
         other_path = chunk.sent_times > 1 and chunk.destination.number != self.sack_path
         if self.parameters.FAILBACK and other_path:
             return  # RFC 9260, 8.2: it may have arrived the first time
@@ -218,7 +218,9 @@ class SctpSender(Endpoint[Road]):
         self.longest_failover = max(self.longest_failover, silence)
 
     def process_blocks(self, sack: Sack, news: bool) -> bool:
-        """Gap blocks: note what has arrived and count what is missing; is a fast retransmit due?"""
+        """Process gap blocks: mark chunks as arrived and count reports of missing ones.
+
+        Return True if a fast retransmit is due."""
         if not self.buffer:
             return False
         highest_sacked = max(self.highest_newly_acked, sack.blocks[-1][1])
@@ -280,7 +282,7 @@ class SctpSender(Endpoint[Road]):
         self.any_marked = True
 
     def send_new(self) -> None:
-        """New data to the current destination, as cwnd, the peer's window and bursts allow."""
+        """Send new data to the current destination, as cwnd, the receive window and the burst limit allow."""
         destination = self.current
         sent_any = False
         while destination.outstanding < destination.cwnd and self.sent < self.parameters.LIMIT:
@@ -319,7 +321,7 @@ class SctpSender(Endpoint[Road]):
         self.transmit(number, Packet("data", self.chunk_size + p.HEADER - short, chunk.number))
 
     def retransmit(self, *, one_packet: bool) -> None:
-        """Send marked chunks again: one, or as many as cwnd allows."""
+        """Retransmit marked chunks: one, or as many as cwnd allows."""
         self.burst = 0
         for destination in self.destinations:
             destination.first_outstanding = None
@@ -370,7 +372,9 @@ class SctpSender(Endpoint[Road]):
                 chunk.destination.outstanding += self.chunk_size
 
     def fast_retransmit(self) -> None:
-        """Cut cwnd, once per destination and window; one packet goes out at once."""
+        """Start a fast retransmit: reduce cwnd, once per destination and window, and send one packet at
+        once.
+        """
         for destination in self.destinations:
             destination.cut = False
         for chunk in self.buffer:
@@ -398,7 +402,7 @@ class SctpSender(Endpoint[Road]):
         road.degrade_timer.start(road.rto)
 
     def on_timeout(self, destination: Road) -> None:
-        """T3: nothing was acknowledged on this path for too long."""
+        """Process the expiry of T3-rtx of a path."""
         self.outcomes.add(Out.TIMEOUTS)
         self.outcomes.add(Out.CWND_CUTS)
         if destination.cwnd > self.chunk_size:

@@ -1,6 +1,6 @@
-"""The sending end of an SCTP association by RFC 9260, one DATA chunk a packet.
+"""Sender of an SCTP association by RFC 9260, with one DATA chunk per packet.
 
-What is in flight is not counted but looked up in a table of chunks.
+Chunks in flight are found in a table of chunks, not counted.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ MAX_INIT_RETRANSMITS = 8
 
 
 class Route(Destination):
-    """A path with its congestion window."""
+    """Path with its congestion window."""
 
     timer: Timer
     idle: Timer
@@ -39,7 +39,7 @@ class Route(Destination):
 
 @dataclass(eq=False)
 class Chunk:
-    """A DATA chunk that is not cumulatively acknowledged."""
+    """DATA chunk that is not cumulatively acknowledged."""
 
     tsn: int
     route: Route
@@ -51,7 +51,7 @@ class Chunk:
     """Reason for which it waits for retransmission."""
     missing: int = 0
     fast: bool = False
-    """True once it had its fast retransmit."""
+    """True after its fast retransmit."""
 
     @property
     def in_flight(self) -> bool:
@@ -168,7 +168,7 @@ class TodaysSender(Manager[Route]):
         self.peer_window = max(0, sack.window - sum(map(self.flight, self.destinations)))
 
     def take_cumulative(self, cumulative: int) -> Iterator[Chunk]:
-        """Remove what is acknowledged cumulatively; yield what was not known to have arrived."""
+        """Remove cumulatively acknowledged chunks; yield those that are newly acknowledged."""
         for tsn in sorted(tsn for tsn in self.chunks if tsn <= cumulative):
             chunk = self.chunks.pop(tsn)
             if not chunk.arrived:
@@ -178,7 +178,7 @@ class TodaysSender(Manager[Route]):
         self.outcomes.values[Out.ACKED] = self.cumulative
 
     def take_blocks(self, sack: Sack) -> Iterator[Chunk]:
-        """Record what the gap ack blocks, if any, say of each chunk; yield what they report first."""
+        """Process the gap ack blocks, if any; yield the chunks that they report for the first time."""
         reported = {tsn for a, b in sack.blocks for tsn in range(a, b + 1)}
         for tsn, chunk in sorted(self.chunks.items()) if reported else ():
             if tsn in reported and not chunk.arrived:
@@ -201,7 +201,9 @@ class TodaysSender(Manager[Route]):
             self.prove_active(route)
 
     def count_missing(self, sack: Sack, newly: list[Chunk], advanced: bool) -> bool:
-        """Highest TSN newly acknowledged (section 7.2.4); return whether a chunk is found lost."""
+        """Count reports of missing chunks by the HTNA algorithm (section 7.2.4); return whether one is
+        lost.
+        """
         split = self.parameters.CMT
         limit = {
             route: max((chunk.tsn for chunk in newly if chunk.route is route or not split), default=0)
@@ -224,7 +226,7 @@ class TodaysSender(Manager[Route]):
         chunk.lost = why
 
     def grow(self, route: Route, acked: int, *, advanced: bool, full: bool) -> None:
-        """Slow start (section 7.2.1) and congestion avoidance (section 7.2.2)."""
+        """Increase cwnd in slow start (section 7.2.1) or congestion avoidance (section 7.2.2)."""
         if route.cwnd <= route.ssthresh:
             if advanced and full:
                 route.cwnd += min(acked, self.parameters.ABC_LIMIT * self.chunk_size)
@@ -294,7 +296,7 @@ class TodaysSender(Manager[Route]):
         self.transmit(number, Packet("data", self.chunk_size + p.HEADER - short, chunk.tsn))
 
     def retransmit(self, *, one: bool = False) -> None:
-        """Send lost chunks again: one, or what cwnd and Max.Burst allow."""
+        """Retransmit lost chunks: one, or what cwnd and Max.Burst allow."""
         waiting = self.waiting()
         if not waiting:
             return
@@ -308,7 +310,9 @@ class TodaysSender(Manager[Route]):
                 self.send_again(chunk, to)
 
     def way_of(self, chunk: Chunk) -> Route:
-        """A fast retransmission stays on its path (section 6.4), another one changes it (section 6.4.1)."""
+        """Return the path of a retransmission: the same for a fast one (section 6.4), else another one
+        (section 6.4.1).
+        """
         alive = self.state(chunk.route) == ACTIVE
         if alive and (chunk.lost == "fast" or not self.parameters.RESPONSE_ALTERNATE):
             return chunk.route
@@ -342,7 +346,7 @@ class TodaysSender(Manager[Route]):
         route.idle.start(route.rto)
 
     def on_timeout(self, route: Route) -> None:
-        """T3-rtx expires (sections 6.3.3 and 7.2.3)."""
+        """Process the expiry of T3-rtx (sections 6.3.3 and 7.2.3)."""
         self.outcomes.add(Out.TIMEOUTS)
         self.burst = 0
         self.exit_point = route.exit_point = self.cumulative

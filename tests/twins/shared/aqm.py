@@ -1,4 +1,4 @@
-"""Active queue management, word for word from the pseudo-code: CoDel, PIE, FQ-CoDel.
+"""Active queue management, directly from the pseudo-code: CoDel, PIE, FQ-CoDel.
 
 Sources: RFC 8289 section 5, RFC 8033 appendix A (marks: section 5.1), RFC 8290 section 4.
 """
@@ -90,7 +90,7 @@ class CoDel:
 
 
 class Fifo:
-    """Packets in order, as `bfifo` of Linux; the link has the limit."""
+    """FIFO queue like `bfifo` of Linux; the link applies the limit."""
 
     def __init__(self) -> None:
         self.packets: list[Waiting] = []
@@ -147,9 +147,9 @@ class FqCoDel:
 
 
 ONE = 2**40
-"""Probability 1: PIE's are integers."""
+"""Probability 1 of PIE, whose probabilities are integers."""
 CAUTION = ((10**6, 2048), (10**5, 512), (10**4, 128), (1000, 32), (100, 8), (10, 2))
-"""Below 1 / the first the change is divided by the second."""
+"""Pairs: with a probability below 1 / first, its change is divided by second."""
 
 
 class Pie:
@@ -196,7 +196,7 @@ class Pie:
         return self.drop_prob < ONE // 10
 
     def update(self) -> None:
-        """Every AQM_INTERVAL."""
+        """Update the drop probability, every AQM_INTERVAL."""
         c, delay = self.columns, self.qdelay()
         change = c.PIE_ALPHA * (delay - c.AQM_TARGET) + c.PIE_BETA * (delay - self.qdelay_old)
         part = next((part for below, part in CAUTION if self.drop_prob < ONE // below), 1)

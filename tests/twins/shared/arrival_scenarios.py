@@ -1,4 +1,4 @@
-"""Random small networks in which flows come and go beside others."""
+"""Random small networks in which flows arrive and depart beside others."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ Points = list[tuple[int, int]]
 
 
 def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
-    """`count` networks whose TCP flows are in part slots of one or two classes."""
+    """Return `count` networks some of whose TCP flows are slots of one or two classes."""
     rows = shared_rows(count, seed=seed, kinds=[UDP, *range(1, len(KINDS))])
     constants = np.zeros((count, 2 * 2 * WORDS))
     flows = np.repeat(rows.flows, 3, axis=1)  # room for slots
@@ -40,7 +40,7 @@ def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
 
 
 def linux_arrivals_rows(count: int, *, seed: int, kind: int) -> SharedRows:
-    """Return the networks of `arrivals_rows`, in which all TCP flows are of one kind of today's Linux."""
+    """Return the networks of `arrivals_rows` in which all TCP flows are of one kind of current Linux."""
     rows = arrivals_rows(count, seed=seed, linux=True)
     for k, flows in enumerate(rows.flows):
         rng = np.random.default_rng([seed, k, 25])
@@ -61,7 +61,7 @@ def _slots(
     constants: np.ndarray,
     linux: bool,
 ) -> list[np.ndarray]:
-    """The slots of a class that are like a flow; the points of their source become `constants`."""
+    """Return the slots of a class, which equal a flow; write the points of their source into `constants`."""
     flow = flow.copy()
     if linux and rng.random() < 0.7:
         flow[Flow.KIND] = LINUX_RENO + int(rng.integers(3))
@@ -90,7 +90,7 @@ def _slots(
 
 
 def some_points(rng: np.random.Generator, most: int, *, least: int = 1) -> Points:
-    """A distribution with and without jumps."""
+    """Return the points of a random distribution with or without jumps."""
     if rng.random() < 0.2:
         return [(0, most), (1 << 32, most)]
     middle = sorted(int(p) for p in rng.integers(1, 1 << 32, int(rng.integers(0, 7))))

@@ -1,4 +1,4 @@
-"""Flows that come and go: sources, slots, and what is counted of a class of them."""
+"""Flows that arrive and depart: sources, slots, and counters of classes."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def edges(length: int) -> list[int]:
-    """The least number in each bin of a histogram: 64 of their own, then 32 in an octave."""
+    """Return the smallest number in each bin of a histogram: 64 bins of one number, then 32 per octave."""
     found, first = list(range(64)), 64
     while len(found) < length:
         found += range(first, 2 * first, first // 32)
@@ -35,14 +35,16 @@ EDGES_OF_SLOWDOWNS = edges(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
 
 
 def value_at(word: int, points: list[tuple[int, int]]) -> int:
-    """The inverse of a distribution function at `word` / 2**32, by points (probability * 2**32, value)."""
+    """Return the inverse of a distribution function at `word` / 2**32.
+
+    `points` are (probability * 2**32, value)."""
     (p, a), (q, b) = next((left, right) for left, right in pairwise(points) if left[0] <= word < right[0])
     share = Fraction(floor(Fraction(word - p, q - p) * 2**20), 2**20)
     return floor(a + (b - a) * share)
 
 
 class Slot:
-    """The flows that have been in one of the flows of a row, one after the other."""
+    """Slot: one of the flows of a row, which carries arriving flows one after the other."""
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         self.world, self.number, self.columns = world, number, columns
@@ -89,15 +91,15 @@ class Slot:
         self._let_arrive(flow, arrives)
 
     def _let_arrive(self, flow: Any, arrives: Any) -> None:
-        """Let data of a flow arrive by a function."""
+        """Replace the function that processes arriving data of a flow."""
         flow.arrive = arrives
 
     def _ideal(self, packets: int, size: int) -> int:
-        """Return the time of a transfer alone [ns]."""
+        """Return the completion time of a transfer without other flows [ns]."""
         return self.columns.LATENCY + (packets - 1) * self.columns.PACKET_TIME - self._saved(packets, size)
 
     def _saved(self, packets: int, size: int) -> int:
-        """Return by how much less time than a whole packet the last packet of a lone flow takes [ns].
+        """Return how much faster than a full packet the last packet of a single flow is transmitted [ns].
 
         Earlier packets of the flow have passed the links before the slowest one when the last packet is sent.
         """
@@ -123,14 +125,14 @@ class Slot:
         return len(self.flows) > 1 and self.flows[-1].outcomes.values[Out.COMPLETED] == NEVER
 
     def values(self) -> list[int]:
-        """The columns of `FlowOut`: sums, but the times are those of the last flow."""
+        """Return the columns of `FlowOut`: sums, except the times, which are those of the last flow."""
         each = [flow.values() for flow in self.flows]
         last = FlowOut.COMPLETED, FlowOut.FINISHED
         return [each[-1][c] if c in last else sum(one[c] for one in each) for c in range(FlowOut.COLUMNS)]
 
 
 class Source:
-    """Flows come to some slots."""
+    """Source of flows that arrive at some slots."""
 
     def __init__(self, world: "World", slots: list[Slot]) -> None:
         self.world, self.slots, self.number = world, slots, slots[0].number
@@ -159,7 +161,7 @@ class Source:
         return (next(self.gaps) + 1) * self.columns.GAP // 1024
 
     def _draw(self, k: int) -> tuple[int, int]:
-        """The size of arrival k [byte], and the thinking after it [ns]."""
+        """Return the size of arrival k [byte], and the think time after it [ns]."""
         words = self._streams().block(STREAM_SIZE + self.number, k)
         size = value_at(words[0], self._points(self.columns.SIZES))
         think = 0 if self.columns.GAP > 0 else value_at(words[1], self._points(self.columns.THINKS))
@@ -220,13 +222,15 @@ class Class:
             self.sizes[kind].append((now - began, ideal))
 
     def _short(self) -> int:
-        """Return the bytes by which the last packets of acknowledged flows fall short of whole ones."""
+        """Return the sum of the bytes by which last packets of acknowledged flows are shorter than full
+        ones.
+        """
         flows = (flow for slot in self.slots for flow in slot.flows[1:])
         since = self.warm_up
         return sum(flow.columns.SHORT for flow in flows if flow.finished != NEVER and flow.finished >= since)
 
     def values(self) -> list[int]:
-        """The columns of `ClassOut`."""
+        """Return the columns of `ClassOut`."""
         active = sum(slot.is_active() for slot in self.slots)
         active_before = sum(slot.active_before for slot in self.slots)
         c = self.counts
@@ -249,7 +253,7 @@ def histogram(values: list[int], edges: list[int]) -> list[int]:
 
 
 def classes_of(world: "World") -> list[Class]:
-    """The classes of a row, with their slots in order."""
+    """Return the classes of a row, with their slots in order."""
     slots = [flow for flow in world.flows if isinstance(flow, Slot)]
     most = max((slot.columns.CLASS for slot in slots), default=0)
     return [Class(world, [s for s in slots if k == s.columns.CLASS]) for k in range(1, most + 1)]

@@ -55,7 +55,7 @@ class Agenda(Simulation):
 
 
 class HostClock(Simulation):
-    """The agenda as the TCP of flow `number` sees it."""
+    """View of the agenda for the TCP of flow `number`."""
 
     def __init__(self, agenda: Agenda, number: int) -> None:
         self.agenda = agenda

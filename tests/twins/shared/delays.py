@@ -1,4 +1,4 @@
-"""Delays of data that arrive, and their statistics by class."""
+"""Delays of received data, and their statistics by class."""
 
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ class Gauge:
                 self.packets.append((delay, jitter // 16, delay > bound))
 
     def values(self) -> list[int]:
-        """The columns of `DelayOut`."""
+        """Return the columns of `DelayOut`."""
         found = [len(self.packets), sum(late for _, _, late in self.packets)]
         found += reversed(divmod(sum(delay for delay, _, _ in self.packets), WORD))
         found.append(sum(jitter for _, jitter, _ in self.packets))

@@ -32,11 +32,14 @@ CARRIES = {"data": 0, "ack": 1}
 OF_SENDER = {Out.TIMEOUTS: EVENT_TIMEOUT, Out.FAST_RETRANSMITS: EVENT_RECOVERY}
 
 Event = tuple[int, int, int, int, int, int]
-"""Time [ns], event, flow, what the packet carries, link, bytes; -1 where that is not told."""
+"""Time [ns], event, flow, content of the packet, link, bytes; -1 for unknown ones."""
 
 
 def events(rows: SharedRows, *, row: int = 0, alone: str = "") -> "Counter[Event]":
-    """The events of one row.  Nobody tells here when a lost packet is lost, nor what left a queue."""
+    """Return the events of one row.
+
+    The times of random losses and the departures from queues are not recorded.
+    """
     found: list[Event] = []
     sender: list[tuple[int, Outcomes]] = []
 

@@ -1,4 +1,4 @@
-"""Flows between two hosts of their own: datagrams, or one of the TCPs of the path twin."""
+"""Flows, each between its own two hosts: datagrams, or one of the TCPs of the path twin."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -31,7 +31,7 @@ COUNTED = (
     FlowOut.ACKED, FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM, FlowOut.ACKS_SENT, FlowOut.ACK_DROPS,
     FlowOut.MARKED, FlowOut.TIMEOUTS, FlowOut.FAST_RETRANSMITS, FlowOut.CWND_CUTS, FlowOut.HANDSHAKES,
 )  # fmt: skip
-"""Counters of events; samples are only taken after the warm-up."""
+"""Counters of events; samples are taken after the warm-up only."""
 
 
 class Flow:
@@ -55,7 +55,7 @@ class Flow:
         self.finished = NEVER
 
     def transmit(self, packet: Packet, *, reduced: bool = False) -> None:
-        """A packet leaves the source."""
+        """Send a packet from the source."""
         packet.sent = self.agenda.now
         self.outcomes.note_sent(packet, self.agenda.now)
         segment = Segment(self, packet, self.route, self._deliver, reduced=reduced)
@@ -66,7 +66,7 @@ class Flow:
         self.agenda.plan(arrival, Phase.SOURCE, self.number, self._set_out, segment, False)
 
     def _set_out(self, segment: Segment, back: bool) -> None:
-        """A packet is at its first link."""
+        """Process the arrival of a packet at its first link."""
         if any(begin <= self.agenda.now < end for begin, end in self.detours or []):
             numbers = self.columns.backup_back if back else self.columns.backup
             segment.route = [self.world.links[number] for number in numbers]
@@ -98,7 +98,7 @@ class Flow:
         """End the flow: its hosts discard its state."""
 
     def sample(self) -> None:
-        """The clock ticks."""
+        """Take a sample."""
 
     def warm_up_ends(self) -> None:
         """Start to count at the end of the warm-up."""
@@ -106,7 +106,7 @@ class Flow:
         self.in_flight_before = len(self.on_way)
 
     def useful(self) -> int:
-        """Payload whose first copy was sent in the window [byte]."""
+        """Return the payload whose first transmission was after the warm-up [byte]."""
         p, seen, total = self.world.tables.p, set(), 0
         for segment in self.through:
             if segment.packet.content not in seen:
@@ -119,7 +119,7 @@ class Flow:
         return total
 
     def counters(self) -> dict[FlowOut, int]:
-        """The columns of `FlowOut`, of the whole run."""
+        """Return the columns of `FlowOut` for the whole run."""
         rtt_high, rtt_low = divmod(self.outcomes.values[Out.RTT_SUM], WORD)
         own = {
             FlowOut.IN_FLIGHT_BEFORE: self.in_flight_before,
@@ -130,13 +130,13 @@ class Flow:
         return {c: own[c] if c in own else self.outcomes.values[Out[c.name]] for c in columns}
 
     def values(self) -> list[int]:
-        """The columns of `FlowOut`."""
+        """Return the columns of `FlowOut`."""
         found = self.counters() | {FlowOut.USEFUL: self.useful()}
         return [found[c] - self.before.get(c, 0) for c in FlowOut if c != FlowOut.COLUMNS]
 
 
 class Udp(Flow):
-    """Datagrams with uniform or exponential gaps, perhaps with exponential times of sending and silence."""
+    """Datagrams with uniform or exponential gaps, optionally with exponential active and silent periods."""
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
@@ -145,7 +145,7 @@ class Udp(Flow):
         self._expect(0, columns.START)
 
     def _periods(self) -> Iterator[int]:
-        """Lengths of the times of sending and silence, in turn [ns]."""
+        """Yield the lengths of active and silent periods in turn [ns]."""
         c = self.columns
         gaps = self.world.tables.gaps(STREAM_PERIOD + self.number, c.PERIODS)
         assert gaps is not None
@@ -154,7 +154,7 @@ class Udp(Flow):
             yield (parts + 1) * mean // 1024
 
     def _expect(self, k: int, time: int) -> None:
-        """Datagram k comes when its time has come."""
+        """Schedule datagram k."""
         if time < self.columns.STOP and k < self.columns.LIMIT:
             self.agenda.plan(time, Phase.HOST, self.number, self._send, k, turn=Turn.START)
 
@@ -169,7 +169,7 @@ class Udp(Flow):
         self._expect(k + 1, time)
 
     def _gap(self, k: int) -> int:
-        """From datagram k to the next [ns]."""
+        """Return the time from datagram k to the next [ns]."""
         c = self.columns
         streams, stream = self.world.tables.streams, STREAM_DATAGRAM + self.number
         return max(gap(streams, k, c.INTERVAL, c.SPREAD, stream=stream), 1)
@@ -179,7 +179,7 @@ class Udp(Flow):
 
 
 class Association(Flow):
-    """A flow whose sink answers."""
+    """Flow whose sink sends acknowledgements."""
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
@@ -188,7 +188,7 @@ class Association(Flow):
         self.way_back = [world.links[number] for number in columns.back]
 
     def send_back(self, packet: Packet, *, echo: bool = False) -> None:
-        """A packet leaves the sink."""
+        """Send a packet from the sink."""
         self.acks_sent += packet.kind == "ack"
         segment = Segment(self, packet, self.way_back, self._deliver_back, echo=echo)
         self.under_way.add(segment)
@@ -262,7 +262,7 @@ class Tcp(Association):
             self.finished = self.agenda.now
 
     def _on_echo(self, number: int) -> None:
-        """A router was congested: reduce the window, but once per round trip and not in a recovery."""
+        """Process an ECN echo: reduce the window, once per round trip and not in loss recovery."""
         sender = self.sender
         if number <= self.calm_from or number < sender.first_data or not is_normal(sender):
             return

@@ -1,4 +1,4 @@
-"""Cables to the hosts, and shared links with a queue."""
+"""Access cables of hosts, and shared links with a queue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Segment:
 
 
 class Cable:
-    """From a host to its router or back: a rate and a delay, but room for everything."""
+    """Access cable between a host and its router: a rate, a delay, and an unlimited queue."""
 
     def __init__(self, byte_time: int, delay: int) -> None:
         self.byte_time = byte_time
@@ -47,14 +47,16 @@ class Cable:
         self.free_at = 0
 
     def pass_through(self, size: int, time: int) -> int:
-        """A packet comes at `time`, and not before the one that came last; returns when it arrives."""
+        """Return the arrival of a packet that enters at `time`, which never decreases from call to call
+        [ns].
+        """
         self.free_at = max(time, self.free_at) + transmission_time(size, self.byte_time)
         return self.free_at + self.delay
 
 
 @dataclass(frozen=True)
 class Service:
-    """A packet that a link has taken."""
+    """Packet that a link has accepted."""
 
     came: int
     begins: int  # its transmission, which may be after the end of the run
@@ -82,7 +84,7 @@ class Link:
         self.counts = dict.fromkeys((c for c in LinkOut if c != LinkOut.COLUMNS), 0)
 
     def enter(self, segment: Segment) -> None:
-        """A packet comes to the queue."""
+        """Process a packet that arrives at the queue."""
         now = self.world.agenda.now
         self.counts[LinkOut.ARRIVALS] += 1
         if self._is_down(now):
@@ -105,8 +107,9 @@ class Link:
         self._travels(segment)
 
     def _transmission(self, came: int, size: int) -> tuple[int, int]:
-        """Return start and end of the transmission of a packet that came then; start after the end of the run
-        if it never ends."""
+        """Return start and end of the transmission of a packet that arrives at `came`.
+
+        The start is after the end of the run if the transmission never ends."""
         begins, duration = max(came, self.free_at), transmission_time(size, self.columns.BYTE_TIME)
         if self.varying is None:
             return begins, begins + duration
@@ -121,7 +124,7 @@ class Link:
         return bool(self.outages) and self.outages[0][0] <= now
 
     def _destroys(self, segment: Segment, begins: int) -> None:
-        """The link goes down before the packet is at its far end."""
+        """Process a packet that is lost because the link fails before its arrival."""
         now, down = self.world.agenda.now, self.outages[0][0]
         self.services.append(Service(now, min(begins, down), min(self.free_at, down), begins < down))
         self.counts[LinkOut.LOST] += 1
@@ -132,7 +135,7 @@ class Link:
         return self.varying is not None and self.varying.is_policed(self.world.agenda.now, size)
 
     def _travels(self, segment: Segment) -> None:
-        """From its transmission to the far end."""
+        """Schedule the arrival of a transmitted packet at the far end."""
         arrives, gone = self.free_at + self.columns.DELAY, False
         if self.varying and self.free_at < NEVER_LEAVES:
             arrives, gone = self.varying.arrival(self.free_at, self.columns.DELAY)
@@ -153,7 +156,7 @@ class Link:
             segment.deliver(segment, time)
 
     def _dropped_early(self, segment: Segment) -> bool:
-        """Random early detection; it may mark the packet instead."""
+        """Return True if random early detection drops the packet; it may mark the packet instead."""
         c = self.columns
         if c.RED == DROP_TAIL:
             return False
@@ -185,13 +188,15 @@ class Link:
         )
 
     def longest_wait(self, services: list[Service]) -> int:
-        """Return the longest wait of packets that came after the warm-up, until the end at most [ns]."""
+        """Return the longest wait, until the end of the run at most, of packets that arrived after the
+        warm-up [ns].
+        """
         p = self.world.tables.p
         waits = (min(one.begins, p.END) - one.came for one in services if one.came >= p.WARM_UP)
         return max(waits, default=0)
 
     def values(self) -> list[int]:
-        """The columns of `LinkOut`."""
+        """Return the columns of `LinkOut`."""
         p = self.world.tables.p
         sent = [service for service in self.services if service.begins <= p.END]
         self.counts[LinkOut.SENT] = sum(service.begun and service.begins >= p.WARM_UP for service in sent)

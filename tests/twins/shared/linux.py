@@ -1,4 +1,4 @@
-"""A flow that is a TCP of today's Linux: the two ends of the path twin."""
+"""Flow whose endpoints are those of the TCP of current Linux of the path twin."""
 
 from typing import TYPE_CHECKING, Any
 

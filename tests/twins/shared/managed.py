@@ -1,4 +1,4 @@
-"""A link whose queue is managed: packets wait until the transmitter asks for one."""
+"""Link with AQM: packets wait until the transmitter requests one."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +57,8 @@ class ManagedLink(Link):
     def _is_over(self, more: list[Waiting]) -> bool:
         """Return True if the packets held, and `more`, exceed the limit: packets above 0, bytes below.
 
-        The packet in transmission counts. The drop of `bfifo_enqueue` is that of a packet with which the
-        bytes would be more than the limit.
+        The packet in transmission counts. Like `bfifo_enqueue`, a packet is dropped if it would make the
+        bytes exceed the limit.
         """
         sizes = [packet.size for packet in [*self.queue.packets, *more]]
         if self.free_at > self.world.agenda.now:

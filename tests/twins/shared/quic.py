@@ -1,4 +1,4 @@
-"""A flow that is a QUIC connection: the two ends of the path twin."""
+"""Flow whose endpoints are those of a QUIC connection of the path twin."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Random early detection (Floyd and Jacobson 1993): the mean queue decides."""
+"""Random early detection (Floyd and Jacobson 1993), which depends on the mean queue."""
 
 from enum import Enum
 from typing import Any
@@ -22,7 +22,9 @@ class Red:
         self.count = -1  # packets since the last hit; -1: the mean is low
 
     def judge(self, held: int, idle: int | None) -> Verdict:
-        """A packet finds `held` others; `idle` is how long ago the last one left [ns], if it did."""
+        """Return the verdict on a packet that finds `held` others; `idle` is the time since the queue became
+        empty [ns].
+        """
         c = self.columns
         self._follow(held, idle)
         if self.mean < c.RED_MIN_TH:
@@ -56,7 +58,7 @@ class Red:
         return float(top * (self.mean - c.RED_MIN_TH) / (c.RED_MAX_TH - c.RED_MIN_TH))
 
     def _strikes(self, probability: float) -> bool:
-        """Hits spread evenly: the gap between two is uniform, twice 1 / probability at most."""
+        """Return True for a hit. Gaps between hits are uniform, at most twice 1 / probability."""
         if probability == 0.0:
             return False
         still = 1.0 / probability - self.count

@@ -15,9 +15,9 @@ from tests.twins.shared.world import World
 
 
 def simulate(rows: SharedRows, *, row: int = 0, alone: str = "") -> NDArray[np.int64]:
-    """The outcomes of one row of `rows`, as of `launch.run`; but EVENTS stays 0.
+    """Return the outcomes of one row of `rows`, as `launch.run` does; EVENTS stays 0.
 
-    `alone`: what TCP flows of no other kind are, see `run.tcp_of`.
+    `alone` is the sender of TCP flows without another kind, see `run.tcp_of`.
     """
     world = World(rows, row, alone=alone)
     world.run()

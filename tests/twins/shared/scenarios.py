@@ -1,4 +1,6 @@
-"""Random small networks that visit the corners: ties, tiny queues, ACKs that meet data, RED, silence."""
+"""Random small networks with corner cases: ties, tiny queues, ACKs and data on one link, RED, silent
+periods.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,16 +41,16 @@ from tests.twins.path.scenarios import (
 
 PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
 PERIODS = len(PROBABILITIES)
-"""Row of the losses for exponential times."""
+"""Row of the loss table for exponential times."""
 
 Columns = dict[str, int]
 
 
 class Net:
-    """A network under construction; `row` lays it out."""
+    """Network under construction; `row` converts it to a row."""
 
     def __init__(self, **columns: int) -> None:
-        """`columns` are those of `P` and `Shared`, by name."""
+        """Create a network; `columns` are those of `P` and `Shared`, by name."""
         self.columns = columns
         self.links: list[Columns] = []
         self.flows: list[tuple[Columns, Sequence[int], Sequence[int]]] = []
@@ -58,7 +60,7 @@ class Net:
         return len(self.links) - 1
 
     def flow(self, *, route: Sequence[int], back: Sequence[int] = (), **columns: int) -> None:
-        """A flow over links `route`; acknowledgements return over links `back`."""
+        """Add a flow over links `route`, whose acknowledgements return over links `back`."""
         self.flows.append(({"STOP": FOREVER, "LIMIT": ENDLESS, "PERIODS": PERIODS} | columns, route, back))
 
     def row(self) -> SharedRows:
@@ -85,15 +87,16 @@ def _fill(line: Any, columns: Columns, *tables: Any) -> None:
 def shared_rows(
     count: int, *, seed: int, kinds: Sequence[int] = range(len(KINDS)), one_way: bool = False
 ) -> SharedRows:
-    """`count` networks whose flows are of these `kinds`; row k of a seed is the same for every `count`.
+    """Return `count` networks whose flows are of these `kinds`; row k of a seed is the same for every
+    `count`.
 
-    `one_way`: all data take the same way, no links but theirs and those of their acknowledgements are used.
+    With `one_way`, all data have the same route, and only its links and those of the ACKs are used.
     """
     return stack([_net(np.random.default_rng([seed, k, 5]), kinds, one_way).row() for k in range(count)])
 
 
 def linux_shared_rows(count: int, *, seed: int, kinds: Sequence[int]) -> SharedRows:
-    """Return random rows with today's Linux among the `kinds`, often with wide windows and deep queues."""
+    """Return random rows with current Linux among the `kinds`, often with large windows and deep queues."""
     rows = shared_rows(count, seed=seed, kinds=kinds)
     for k, flows in enumerate(rows.flows):
         rng = np.random.default_rng([seed, k, 8])
@@ -192,7 +195,9 @@ def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
 
 
 def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
-    """Return the same networks, in which half of the flows take another flow's route from time to time."""
+    """Return the same networks, in which half of the flows use the route of another flow from time to
+    time.
+    """
     most, at = 4, rows.flows.shape[2]
     flows = np.pad(rows.flows, [(0, 0), (0, 0), (0, 3 + at - Flow.COLUMNS + 2 * most)])
     for k, row in enumerate(flows):
@@ -226,7 +231,7 @@ def _aqm(rng: Generator) -> Columns:
 
 
 def all_alone(count: int, *, seed: int) -> SharedRows:
-    """Shared links whose TCP flows are all of a kind that is not mixed with others."""
+    """Return networks whose TCP flows are all of one kind that is not mixed with others."""
     rows = shared_rows(count, seed=seed, kinds=[NEWRENO, NEWRENO, NEWRENO, UDP])
     flows = rows.flows.copy()
     flows[:, :, Flow.KIND] = np.where(flows[:, :, Flow.KIND] == UDP, UDP, ALONE)
@@ -251,7 +256,9 @@ def all_sctp(count: int, *, seed: int) -> SharedRows:
 
 
 def stack(rows: Sequence[SharedRows]) -> SharedRows:
-    """Many rows as one array, padded to the largest network and route; they share the table of losses."""
+    """Concatenate rows as one array, padded to the largest network and route; they share the table of
+    losses.
+    """
 
     def padded(tables: list[Any]) -> Any:
         rows, columns = np.max([table.shape[1:] for table in tables], axis=0)
@@ -269,7 +276,7 @@ def stack(rows: Sequence[SharedRows]) -> SharedRows:
 
 
 def select(rows: SharedRows, chosen: Any) -> SharedRows:
-    """Some rows (a slice or a list of indices)."""
+    """Return some rows (a slice or a list of indices)."""
     return SharedRows(*(field[chosen] for field in rows[:4]), losses=rows.losses)
 
 
@@ -294,7 +301,7 @@ def _net(rng: Generator, kinds: Sequence[int], one_way: bool) -> Net:
 
 
 def _choose_topology(rng: Generator, net: Net, on_lattice: bool) -> list[tuple[list[int], list[int]]]:
-    """Cables between routers; returns ways between two of them, each with one that leads back."""
+    """Choose cables between routers; return routes between pairs of them, each with a reverse route."""
     routers = int(rng.integers(2, 7))
     chain = [(n, n + 1) for n in range(routers - 1)]
     tree = [(int(rng.integers(n)), n) for n in range(1, routers)]
@@ -323,7 +330,7 @@ def _choose_topology(rng: Generator, net: Net, on_lattice: bool) -> list[tuple[l
 
 
 def _walk(rng: Generator, links: dict[tuple[int, int], list[int]], routers: int) -> list[tuple[int, int]]:
-    """A way from router to router that meets none twice."""
+    """Return a random route that visits no router twice."""
     at = int(rng.integers(routers))
     seen = {at}
     steps: list[tuple[int, int]] = []
@@ -337,7 +344,9 @@ def _walk(rng: Generator, links: dict[tuple[int, int], list[int]], routers: int)
 
 
 def _byte_time(rng: Generator, rate: float, on_lattice: bool) -> int:
-    """[ns], with fraction bits; on the lattice 1,000 bytes take whole milliseconds."""
+    """Return the time per byte [ns], with fraction bits; on the lattice 1,000 bytes take whole
+    milliseconds.
+    """
     if on_lattice:
         return (pick(rng, 1, 2, 5, 10) * 1000) << BYTE_TIME_BITS
     return round(8e9 * 2**BYTE_TIME_BITS / 10**rate)
@@ -399,7 +408,7 @@ def _choose_flow(
 
 
 def describe(rows: SharedRows, row: int) -> str:
-    """One network in some lines, to be read by a person or typed into a test."""
+    """Return a network as a few lines, to be read or typed into a test."""
 
     def line(values: Any, *tables: Any) -> dict[str, int]:
         named = [(c.name, int(values[c])) for table in tables for c in table if c.name != "COLUMNS"]

@@ -1,4 +1,4 @@
-"""A flow that is an SCTP association of one path: the two ends of the path twin."""
+"""Flow whose endpoints are those of an SCTP association with one path of the path twin."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ class Sctp(Association):
         self.take_in(segment)
 
     def take_in(self, segment: Segment) -> None:
-        """The receiver gets a packet; data that are not new there, or find no room, are of no use."""
+        """Process a packet at the receiver; duplicate or discarded data are not useful."""
         self.coming.remove(segment)
         before = self.receiver.outcomes.values[Out.DELIVERED]
         self.receiver.receive(segment.packet)
@@ -71,4 +71,4 @@ class Sctp(Association):
 
 
 def _nowhere(path: int, packet: Packet) -> None:
-    """The run is over."""
+    """Discard a packet after the end of the run."""

@@ -1,4 +1,4 @@
-"""One row of `SharedRows`, taken apart into plain Python."""
+"""One row of `SharedRows` as plain Python objects."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -12,19 +12,19 @@ NEVER_LOSES = 0xFFFFFFFF
 
 
 def named(values: Any, *columns: Any) -> Any:
-    """Values as attributes named like their columns, plain integers."""
+    """Return values as attributes named like their columns, as plain integers."""
     return SimpleNamespace(
         **{c.name: int(values[c]) for table in columns for c in table if c.name != "COLUMNS"}
     )
 
 
 def _parts(words: list[int], first: int, second: int) -> tuple[list[int], list[int], list[int]]:
-    """The first so many words, the next so many, and the rest."""
+    """Return the first words, the next words, and the rest."""
     return words[:first], words[first : first + second], words[first + second :]
 
 
 class Tables:
-    """`p` of the row, its flows and links, and its random numbers."""
+    """Tables of a row: `p`, its flows and links, and its random numbers."""
 
     def __init__(self, rows: SharedRows, row: int) -> None:
         self.p = named(rows.parameters[row], P, Shared)
@@ -37,7 +37,7 @@ class Tables:
         self.streams = Streams(self.p.SEED, self.p.SCENARIO, self.p.REPLICATION)
 
     def _flow(self, line: Any) -> Any:
-        """The columns of `P` are those of the flow, but for the ones that hold for the whole row."""
+        """Return the columns of a flow; those of `P` that apply to the whole row come from the row."""
         flow = named(line, P, QuicP, Rfc9260P, Flow)
         for name in ("SEED", "SCENARIO", "REPLICATION", "END"):
             setattr(flow, name, getattr(self.p, name))
@@ -51,6 +51,6 @@ class Tables:
         return flow
 
     def gaps(self, stream: int, row: int) -> Iterator[int] | None:
-        """Packets between losses; None where nothing is ever lost."""
+        """Return the numbers of packets between losses; None without losses."""
         thresholds = self.losses[row]
         return None if thresholds[-1] == NEVER_LOSES else self.streams.gaps(stream, thresholds)

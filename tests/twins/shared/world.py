@@ -36,7 +36,7 @@ class World:
         return self.tables.p.WARM_UP
 
     def flow(self, number: int, columns: Any) -> Flow:
-        """A flow with fresh ends."""
+        """Return a flow with new endpoints."""
         if columns.KIND == UDP:
             return Udp(self, number, columns)
         if columns.KIND == ALONE and self.alone in ("sctp", "quic"):

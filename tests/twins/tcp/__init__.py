@@ -1,1 +1,1 @@
-"""Naive TCP: senders, loss recovery, congestion controls, and the receiver."""
+"""Twin of TCP: senders, loss recovery, congestion controls, and the receiver."""

@@ -1,4 +1,4 @@
-"""Sender like that of Linux 2.6 (ns-2.35 `tcp-linux.cc`, `scoreboard1.cc`) with its congestion controls."""
+"""Sender of Linux 2.6 (ns-2.35 `tcp-linux.cc`, `scoreboard1.cc`) with its congestion controls."""
 
 from dataclasses import dataclass
 
@@ -187,7 +187,9 @@ LINUX_CONTROLS: dict[str, type[Standard]] = {
 
 
 class Linux(TcpSender):
-    """Keeps `allowed` packets in flight; in recovery the rest of the old window, if that is larger."""
+    """Sender that keeps `allowed` packets in flight; in recovery the rest of the old window, if that is
+    larger.
+    """
 
     sack = True
     control: LinuxControl

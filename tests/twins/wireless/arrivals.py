@@ -1,4 +1,4 @@
-"""Flows that come and go over 802.11: the sources of the twin of shared links, and slots of this one."""
+"""Flows that arrive and depart over 802.11, with the sources of the twin of shared links."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Slot(arrivals.Slot):
-    """The flows that have been in one of the flows of a row, one after the other."""
+    """Slot: one of the flows of a row, which carries arriving flows one after the other."""
 
     world: "World"  # type: ignore[assignment]
 
@@ -68,7 +68,7 @@ class Slot(arrivals.Slot):
 
 
 class SlotOutcomes:
-    """Outcomes of the flows of a slot together."""
+    """Combined outcomes of the flows of a slot."""
 
     def __init__(self, slot: Slot) -> None:
         self.slot = slot
@@ -79,14 +79,16 @@ class SlotOutcomes:
         return [arrival for outcomes in self.each for arrival in outcomes.all_arrivals]
 
     def reset(self, *, in_flight: int) -> None:
-        """The warm-up ends."""
+        """Reset the counters at the end of the warm-up."""
         self.slot.active_before = self.slot.is_active()
         for outcomes in self.each:
             outcomes.reset(in_flight=0)
         self.each[0].reset(in_flight=in_flight)
 
     def columns(self, *, in_flight: int) -> list[int]:
-        """The columns of `FlowOut`: sums, but times are those of the first, last or latest flow."""
+        """Return the columns of `FlowOut`: sums, except times, which are those of the first, last or latest
+        flow.
+        """
         rows = [outcomes.columns(in_flight=0) for outcomes in self.each]
         found = [sum(values) for values in zip(*rows, strict=True)]
         for column, choose in ((FlowOut.FIRST_RX, min), (FlowOut.LAST_RX, max)):
@@ -125,7 +127,7 @@ class Class(arrivals.Class):
 
 
 def classes_of(world: "World") -> list[Class]:
-    """The classes of a row, with their slots in order."""
+    """Return the classes of a row, with their slots in order."""
     slots: list[Any] = [flow for flow in world.flows if isinstance(flow, Slot)]
     most = max((slot.columns.CLASS for slot in slots), default=0)
     return [Class(world, [s for s in slots if k == s.columns.CLASS]) for k in range(1, most + 1)]  # type: ignore[arg-type]

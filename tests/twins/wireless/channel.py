@@ -1,4 +1,4 @@
-"""The channel: who is on the air, who receives whom, and what becomes of it."""
+"""Channel: transmissions on the air, their reception, and collisions."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def members(mask: int) -> set[int]:
-    """The nodes of a mask."""
+    """Return the nodes of a mask."""
     return {node for node in range(64) if mask >> node & 1}
 
 
@@ -23,11 +23,11 @@ class Channel:
         self.frames = 0  # put on the air so far
 
     def sensed(self, station: "Node") -> set[int]:
-        """The nodes on the air that the station senses."""
+        """Return the transmitting nodes that the station senses."""
         return self.on_air.keys() & station.sense
 
     def start(self, starting: list["Node"]) -> None:
-        """All of these begin to send at this very time."""
+        """Start the transmissions of all these nodes at the same time."""
         now = self.world.simulation.now
         before = set(self.on_air)
         batch: dict[int, Transmission] = {}
@@ -55,7 +55,7 @@ class Channel:
                     station.count(NodeOut.COLLIDED)
 
     def _hear(self, station: "Node", heard: dict[int, Transmission], others: set[int]) -> None:
-        """A station that is not on the air hears frames begin; `others` were there before."""
+        """Process the start of frames at a station that does not send; `others` were on the air before."""
         if not others:
             station.sense_first(self.world.simulation.now)
         if station.lock is not None:
@@ -76,7 +76,7 @@ class Channel:
             station.nav_reset.stop()  # an announced frame seems to come
 
     def end(self, number: int) -> None:
-        """The transmission of node `number` ends."""
+        """End the transmission of node `number`."""
         now = self.world.simulation.now
         transmission = self.on_air.pop(number)
         self.world.stations[number].sent(transmission)

@@ -36,7 +36,7 @@ _OF_TCP = {
 
 
 class Clock(Simulation):
-    """The simulation as leg, flow or node `number` sees it: its events are of one phase."""
+    """View of the simulation for leg, flow or node `number`, whose events have one phase."""
 
     def __init__(self, simulation: Simulation, phase: Phase, number: int) -> None:
         self._simulation = simulation
@@ -50,7 +50,7 @@ class Clock(Simulation):
     def at(
         self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: Any = None
     ) -> None:
-        """Do `action(*arguments)` at `time`; `rank` is a turn, or what the TCPs say."""
+        """Schedule `action(*arguments)` at `time`; `rank` is a turn, or a rank of the TCPs."""
         place = (self._number, self.turn(rank), self._simulation.next_order())
         self._simulation.at(time, self._phase, action, *arguments, order=place)  # type: ignore[arg-type]
 

@@ -41,7 +41,7 @@ class FlowOutcomes(Outcomes):
         self.reset(in_flight=0)
 
     def reset(self, *, in_flight: int) -> None:
-        """The warm-up ends."""
+        """Reset the counters at the end of the warm-up."""
         self.at_warm_up = dict(self.values)
         self.more: Counter[FlowOut] = Counter({FlowOut.IN_FLIGHT_BEFORE: in_flight})
         self.delays: list[int] = []
@@ -49,7 +49,7 @@ class FlowOutcomes(Outcomes):
         self.fates: Counter[FlowOut] = Counter()  # of packets put out since then
 
     def note_sent(self, packet: Packet, now: int, *, last: int) -> None:
-        """A packet leaves its source, `last` is the number of the last one there is."""
+        """Record that the source sends a packet; `last` is the number of its last packet."""
         number = packet.content.number if isinstance(packet.content, Data) else packet.content
         if packet.kind == "data" and number not in self.first_put_out:
             self.first_put_out[number] = now
@@ -79,7 +79,7 @@ class FlowOutcomes(Outcomes):
             self.fates[fate] += 1
 
     def columns(self, *, in_flight: int) -> list[int]:
-        """The columns of `FlowOut`."""
+        """Return the columns of `FlowOut`."""
         values = self.more + self.fates
         for name in SHARED:
             values[FlowOut[name]] = self.values[Out[name]] - self.at_warm_up[Out[name]]
@@ -114,7 +114,7 @@ class NodeOutcomes:
         self.reset(in_queue=0)
 
     def reset(self, *, in_queue: int) -> None:
-        """The warm-up ends."""
+        """Reset the counters at the end of the warm-up."""
         self.values: Counter[NodeOut] = Counter(
             {NodeOut.IN_QUEUE_BEFORE: in_queue, NodeOut.QUEUE_MOST: in_queue}
         )
@@ -128,7 +128,7 @@ class NodeOutcomes:
         self.add(NodeOut.BUSY, duration if senses else 0)
 
     def columns(self, *, in_queue: int) -> list[int]:
-        """The columns of `NodeOut`."""
+        """Return the columns of `NodeOut`."""
         self.values[NodeOut.QUEUE_SUM] = self.queue_time // 1000
         self.values[NodeOut.IN_QUEUE] = in_queue
         return [self.values[column] for column in NodeOut if column != NodeOut.COLUMNS]

@@ -40,7 +40,7 @@ class Flow:
         )  # fmt: skip
 
     def transmit(self, packet: Packet) -> None:
-        """A data packet (or SYN) leaves the source."""
+        """Send a data packet (or SYN) from the source."""
         packet.path, packet.sent = self.number, self.clock.now
         self.outcomes.note_sent(packet, self.clock.now, last=self.columns.LIMIT - 1 + self.first_data)
         self.send(packet)
@@ -50,20 +50,20 @@ class Flow:
         self.forth.send(packet)
 
     def departed(self) -> bool:
-        """EDCA: a data packet has left the queue of the first node, delivered to the next or lost.
+        """Process a data packet that was delivered or lost by the first node (EDCA).
 
-        Returns True if the source is saturated.
+        Return True if the source is saturated.
         """
         return False
 
     def refill(self) -> None:
-        """EDCA: keep the queue of a saturated source filled."""
+        """Keep the queue of a saturated source filled (EDCA)."""
 
     def returned(self, node: int) -> None:
-        """EDCA: a node that has failed works again."""
+        """Process the recovery of a failed node (EDCA)."""
 
     def waiting(self) -> list[Packet]:
-        """Return the packets that have left the source and wait for room at its node."""
+        """Return the sent packets that wait for space in the queue of the first node."""
         return []
 
     def arrive(self, packet: Packet) -> None:
@@ -81,7 +81,7 @@ class Udp(Flow):
             self._expect(0, columns.START)
 
     def fill(self) -> None:
-        """Begin to keep BACKLOG packets in the queue."""
+        """Start to keep BACKLOG packets in the queue."""
         self.owed = self.columns.BACKLOG
         self.refill()
 
@@ -103,7 +103,7 @@ class Udp(Flow):
                 self._put(self.next - 1)
 
     def _expect(self, k: int, time: int) -> None:
-        """Packet k comes when its time has come."""
+        """Schedule packet k."""
         c = self.columns
         if time < c.STOP and k < c.LIMIT:
             self.clock.at(time, Turn.FIRST, self._send, k)
@@ -124,7 +124,7 @@ class Udp(Flow):
 
 
 class Association(Flow):
-    """A flow whose sink answers."""
+    """Flow whose sink sends acknowledgements."""
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
@@ -140,7 +140,7 @@ class Association(Flow):
             self.world.stations[self.forth.first_node].on_room[number] = self.pump
 
     def send_back(self, packet: Packet) -> None:
-        """The sink answers."""
+        """Send a packet from the sink."""
         packet.path = self.number
         if packet.kind == "ack":
             self.outcomes.more[FlowOut.ACKS_SENT] += 1
@@ -152,11 +152,11 @@ class Association(Flow):
         raise NotImplementedError
 
     def pump(self) -> None:
-        """A frame has left the queue."""
+        """Continue after a frame has left the queue."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """The ends discard their state: a timer of the receiver may still run."""
+        """Discard the state of the endpoints, including a running timer of the receiver."""
         raise NotImplementedError
 
     def _note_finished(self, finished: bool) -> None:
@@ -208,7 +208,7 @@ class Tcp(Association):
         self.receiver.timer.stop()
 
     def _has_room(self) -> bool:
-        """Asked by a sender that has something to send; a full queue holds it."""
+        """Return True if the first queue has space; otherwise the sender is held."""
         assert self.entrance is not None
         self.held = self.entrance.is_full()
         return not self.held

@@ -1,4 +1,4 @@
-"""Frames: what waits in queues and what is on the air, and how long it takes there."""
+"""Frames in queues and on the air, and their durations."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -28,7 +28,7 @@ class Kind(IntEnum):
 
 @dataclass(eq=False)
 class Frame:
-    """A packet in the queue of a station."""
+    """Packet in the queue of a station."""
 
     packet: Packet
     route: Route
@@ -43,7 +43,7 @@ class Frame:
 
 @dataclass(eq=False)
 class Transmission:
-    """A frame on the air."""
+    """Frame on the air."""
 
     kind: Kind
     sender: int
@@ -80,9 +80,9 @@ class AirTimes:
         return self.of(self.size_of_data(frame), rate)
 
     def answer(self, rate: int) -> int:
-        """The ACK or CTS that answers to a data frame of this rate, or to its RTS."""
+        """Return the duration of the ACK or CTS that responds to a data frame of this rate."""
         return self.of(ACK_BYTES, self.rates[rate].ANSWER)
 
     def cts(self, rate: int) -> int:
-        """The CTS that answers to an RTS before data of this rate."""
+        """Return the duration of the CTS that responds to an RTS before data of this rate."""
         return self.answer(rate)

@@ -1,9 +1,8 @@
-"""A leg outside the radio: a FIFO server, a delay, perhaps a tick; its speed may swing slowly.
+"""Wired leg of a route: a FIFO server, a delay, optionally ticks, and a slowly varying speed.
 
-A packet may have come `world.early` ns ago, with an MPDU inside a PPDU. What would have left by now leaves
-now, and is early, too.
-
-An application may read what comes out of it, on the same processor and only when nothing is served.
+A packet may have arrived `world.early` ns ago, with an MPDU inside a PPDU. A packet that would have left
+before now leaves now, and is early, too. An application may read the delivered packets on the same processor,
+only while no packet is served.
 """
 
 from collections.abc import Callable
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Server:
-    """Serves packets one after the other and releases them in order."""
+    """FIFO server that releases packets in order."""
 
     def __init__(self, world: "World", clock: Clock, streams: Streams, number: int, columns: Any) -> None:
         self.world = world
@@ -36,7 +35,7 @@ class Server:
         self.rest = 0  # bytes of a packet that it has read in part
 
     def enter(self, packet: Packet, deliver: Callable[[Packet], None]) -> bool:
-        """Take a packet that will be handed to `deliver`; False if there is no room."""
+        """Accept a packet for `deliver`; return False if the queue is full."""
         c = self.columns
         if len(self.inside) >= c.ROOM:
             return False
@@ -66,7 +65,7 @@ class Server:
         self.world.early = 0
 
     def read(self) -> None:
-        """The application asks for READ bytes and gets what there is."""
+        """Let the application read at most READ bytes."""
         c = self.columns
         got = self.rest
         while self.reading < self.unread and got < c.READ:
@@ -88,13 +87,13 @@ class Server:
             self.read()
 
     def postpone(self, time: int) -> None:
-        """Delay the application: serving packets interrupts it."""
+        """Delay the application, because serving packets interrupts it."""
         if self.reading > 0:
             self.read_end += time
             self.clock.at(self.read_end, Turn.FIRST, self.end_read)
 
     def occupy(self, time: int) -> None:
-        """Keep the server busy for `time` ns with something else."""
+        """Keep the server busy for `time` [ns] with other work."""
         if time > 0:  # else a packet that is early could not be served in the past
             self.free = max(self.free, self.clock.now) + time
             self.postpone(time)
@@ -104,14 +103,16 @@ class Server:
         return self.at_speed(((size + c.OVERHEAD) * c.BYTE_TIME + 2**19) // 2**20 + c.PACKET_TIME, start)
 
     def at_speed(self, time: int, start: int) -> int:
-        """Return the duration from `start` on of work that takes `time` on average."""
+        """Return the duration of work from `start` on that takes `time` on average [ns]."""
         c = self.columns
         if c.SWING:
             time += time * c.SWING * self.deviation(start // c.SWING_EVERY) // 2**30
         return int(time)
 
     def deviation(self, interval: int) -> int:
-        """About normal with standard deviation 1024: the sum of four uniform numbers."""
+        """Return an approximately normal number with standard deviation 1024: the sum of four uniform
+        ones.
+        """
         words = self.streams.block(STREAM_SWING + self.number, interval)
         return (sum(word // 2**16 for word in words) - 131070) * 1774 // 2**16
 

@@ -1,4 +1,4 @@
-"""A flow that is a TCP of today's Linux: the two ends of the path twin."""
+"""Flow whose endpoints are those of the TCP of current Linux of the path twin."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -43,4 +43,4 @@ class Linux(Association):
         self.receiver.merging.stop()
 
     def pump(self) -> None:
-        """Send without waiting for room."""
+        """Send without waiting for queue space."""

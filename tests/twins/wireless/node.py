@@ -1,4 +1,4 @@
-"""A node on the channel: what it senses and receives, its NAV, and what it sends a SIFS later."""
+"""Node on the channel: carrier sense, reception, NAV, and responses after a SIFS."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ class Node:
         return self.disturb_control if transmission.is_control else self.disturb_data
 
     def pass_time(self, duration: int) -> None:
-        """Account for `duration` ns without an event."""
+        """Account for `duration` [ns] without an event."""
         self.outcomes.pass_time(duration, in_queue=self.in_queue(), senses=self.senses)
         if self.lock is not None:
             others = self.world.channel.sensed(self) - {self.lock.sender}
@@ -64,11 +64,11 @@ class Node:
                 self.disturbed += duration
 
     def reset_outcomes(self) -> None:
-        """The warm-up ends."""
+        """Reset the counters at the end of the warm-up."""
         self.outcomes.reset(in_queue=self.in_queue())
 
     def columns_out(self) -> list[int]:
-        """Return its columns of the outcomes."""
+        """Return the outcome columns of the node."""
         return self.outcomes.columns(in_queue=self.in_queue())
 
     @property
@@ -94,15 +94,15 @@ class Node:
         raise NotImplementedError
 
     def kept(self) -> list[Packet]:
-        """Return the packets in its queues, and those that it or their receiver may need again."""
+        """Return the packets in its queues, and those that sender or receiver may still need."""
         raise NotImplementedError
 
     def entrance(self, route: "Route", hop: int) -> Any:
-        """Return the queue of the packets that cross hop `hop` of a route; it has `is_full`."""
+        """Return the queue, with `is_full`, of the packets that cross hop `hop` of a route."""
         raise NotImplementedError
 
     def enqueue(self, packet: Packet, route: "Route", hop: int) -> bool:
-        """Take a packet; False if the queue is full."""
+        """Accept a packet; return False if the queue is full."""
         raise NotImplementedError
 
     def next_start(self) -> int:
@@ -110,15 +110,15 @@ class Node:
         raise NotImplementedError
 
     def freeze(self, now: int) -> None:
-        """Count the slots of the backoff that have passed: the medium becomes busy."""
+        """Count the elapsed backoff slots when the medium becomes busy."""
         raise NotImplementedError
 
     def sense_first(self, now: int) -> None:
-        """The medium becomes busy by others."""
+        """Process the start of transmissions of others on an idle medium."""
         self.freeze(now)
 
     def transmit(self) -> Transmission:
-        """Begin to send now."""
+        """Start a transmission now."""
         raise NotImplementedError
 
     def sent(self, transmission: Transmission) -> None:
@@ -126,11 +126,11 @@ class Node:
         raise NotImplementedError
 
     def survives_noise(self, transmission: Transmission) -> bool:
-        """Return True if noise leaves something of a data frame to this node."""
+        """Return True if at least a part of a data frame to this node survives noise."""
         raise NotImplementedError
 
     def receive(self, transmission: Transmission) -> None:
-        """A frame has been decoded."""
+        """Process a decoded frame."""
         raise NotImplementedError
 
     def end_reception(self, *, good: bool) -> None:
@@ -138,11 +138,11 @@ class Node:
         raise NotImplementedError
 
     def forget_reception(self) -> None:
-        """Begin to send: what was not decoded before counts no longer."""
+        """Forget failed receptions at the start of a transmission."""
         raise NotImplementedError
 
     def _failure(self) -> None:
-        """No answer has come."""
+        """Process a missing response."""
         raise NotImplementedError
 
     def go_down(self) -> None:
@@ -160,18 +160,18 @@ class Node:
     # The same for both.
 
     def plan(self, make: Callable[[], Transmission]) -> None:
-        """Send a SIFS from now."""
+        """Plan a transmission after a SIFS."""
         self.planned = self.now + self.radio.SIFS, make
 
     def wait_for_answer(self, to: Transmission, rate: int) -> None:
-        """The answer to a frame, at this rate, must begin soon."""
+        """Wait for the response to a frame, which must start within the timeout at this rate."""
         patience = self.radio.SIFS + self.radio.SLOT + self.world.tables.rates[rate].PREAMBLE
         self.waiting = to
         self.answer_missing.start(patience)
         self.late = self.now + patience
 
     def listen(self, transmission: Transmission) -> None:
-        """A frame for others announces how long the channel will be busy."""
+        """Update the NAV from a frame for another node."""
         until = self.now + transmission.announced
         if until <= self.nav:
             return
@@ -187,7 +187,7 @@ class Node:
             self.nav = self.now
 
     def is_answered_by(self, kind: Kind, answer: Transmission) -> bool:
-        """Return True if the station waits for this frame, and stop waiting."""
+        """Return True, and stop waiting, if the station waits for this frame."""
         waiting = self.waiting
         if waiting is None or waiting.kind != kind or waiting.to != answer.sender:
             return False

@@ -1,4 +1,4 @@
-"""A flow that is a QUIC connection: the two ends of the path twin."""
+"""Flow whose endpoints are those of a QUIC connection of the path twin."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -29,5 +29,5 @@ class Quic(Association):
         self.sender.receive(packet)
 
     def pump(self) -> None:
-        """Send what waits for room."""
+        """Send the packets that wait for queue space."""
         self.sender.transmit()

@@ -1,4 +1,4 @@
-"""The rate of a link: fixed, ARF (Kamerman and Monteban 1997), or AARF (Lacage et al. 2004)."""
+"""Rate control of a link: fixed, ARF (Kamerman and Monteban 1997), or AARF (Lacage et al. 2004)."""
 
 from typing import Any
 
@@ -6,7 +6,9 @@ from netcarlo.kernels.wireless.layout import AARF, FIXED
 
 
 class RateControl:
-    """Goes up after successes in a row or after a while, down after failures in a row."""
+    """Rate control that goes up after successes in a row or a number of attempts, and down after failures in
+    a row.
+    """
 
     sampling = False
 
@@ -22,10 +24,10 @@ class RateControl:
         self.wait = radio.ARF_TIMER
 
     def choose(self, _now: int, *, first: bool) -> None:
-        """Choose the rate of a PPDU: the present one."""
+        """Return the present rate for a PPDU."""
 
     def finish(self, _now: int, _mpdus: int, _good: int, *, answered: bool) -> None:
-        """An exchange of EDCA has ended."""
+        """Process the end of an exchange of EDCA."""
         if answered:
             self.ok()
         else:
@@ -66,7 +68,7 @@ class RateControl:
         self.rate = max(self.rate - 1, self.lowest)
 
     def _threshold(self, factor: int) -> None:
-        """AARF: a failed probe makes the next one wait `factor` times as long; 0: start over."""
+        """Multiply the threshold by `factor` after a failed probe of AARF; 0 resets it."""
         if self.radio.RATE_CONTROL != AARF:
             return
         if factor:

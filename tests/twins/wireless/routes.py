@@ -1,4 +1,4 @@
-"""The route of a flow's packets in one direction: perhaps a leg, links, perhaps a leg."""
+"""Route of a flow in one direction: an optional wired leg, radio links, an optional wired leg."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ NOBODY = -1
 
 
 class Route:
-    """Handing over from one place to the next takes no time."""
+    """Route whose places pass packets on without delay."""
 
     def __init__(
         self, world: "World", *, before: int, links: list[int], after: int,
@@ -33,7 +33,7 @@ class Route:
         self._through(self.before, packet, self._to_radio)
 
     def cross(self, frame: "Frame") -> None:
-        """The frame has crossed its link."""
+        """Process a frame that has crossed its link."""
         if frame.hop + 1 < len(self.links):
             self._to_station(frame.packet, frame.hop + 1)
         else:

@@ -25,7 +25,9 @@ OPTIONS = "_arrivals", "_delays", "_varying", "_edca"
 
 
 def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
-    """The outcomes of one row of `rows` under `model` (a name in `kernels.models`), as of `launch.run`."""
+    """Return the outcomes of one row of `rows` under `model` (a name in `kernels.models`), as `launch.run`
+    does.
+    """
     protocol = model.removeprefix(PREFIX)
     for option in OPTIONS:
         protocol = protocol.replace(option, "")
@@ -60,7 +62,7 @@ def gauges_of(world: World) -> list[Gauge]:
 
 
 def run(world: World) -> None:
-    """From 0 to END; at equal times transmissions start last, and all at once."""
+    """Run from 0 to END. Transmissions start after all other events of the same time, and simultaneously."""
     simulation, end = world.simulation, world.p.END
     simulation.at(world.radio.WARM_UP, Phase.WARM_UP, warm_up_ends, world, order=(0,))  # type: ignore[arg-type]
     time = 0

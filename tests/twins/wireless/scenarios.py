@@ -1,4 +1,4 @@
-"""Random small 802.11 networks that visit the corners: hidden nodes, ties, tiny queues, short waits."""
+"""Random small 802.11 networks with corner cases: hidden nodes, ties, tiny queues, short waits."""
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
@@ -45,7 +45,7 @@ class Networks(Protocol):
 
 
 class Net:
-    """A network under construction; `row` lays its tables out."""
+    """Network under construction; `row` converts it to a row."""
 
     def __init__(self) -> None:
         self.p: Columns = {}
@@ -66,7 +66,7 @@ class Net:
         return len(self.legs) - 1
 
     def flow(self, *, forth: Sequence[int], back: Sequence[int] = (), **columns: int) -> None:
-        """A flow over links `forth`; acknowledgements return over links `back`."""
+        """Add a flow over links `forth`, whose acknowledgements return over links `back`."""
         at = len(self.paths)
         self.paths += [*forth, *back]
         nowhere = dict.fromkeys(("BEFORE", "AFTER", "ACK_BEFORE", "ACK_AFTER"), NOBODY)
@@ -79,7 +79,7 @@ class Net:
         return self.paths
 
     def tables(self) -> list[tuple[type[IntEnum], list[Columns]]]:
-        """The tables before the paths."""
+        """Return the tables before the paths."""
         return [(Flow, self.flows), (Link, self.links), (Leg, self.legs), (Rate, self.rates)]
 
     def row(self) -> WifiRows:
@@ -108,13 +108,16 @@ class Net:
 
 
 def wifi_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
-    """`count` scenarios, UDP only or some `tcp` too; row k of a seed is the same for every `count`."""
+    """Return `count` scenarios with UDP, and also TCP if `tcp`; row k of a seed is the same for every
+    `count`.
+    """
     return stack([_net(np.random.default_rng([seed, k, 3]), tcp).row() for k in range(count)])
 
 
 def all_linux(count: int, *, seed: int, make: Networks = wifi_rows) -> WifiRows:
-    """Return the same networks with today's Linux, often with wide windows; full queues do not stop
-    senders."""
+    """Return the same networks with current Linux, often with large windows; full queues do not hold
+    senders.
+    """
     rows = make(count, seed=seed, tcp=True)
     for k, p in enumerate(rows.parameters):
         make_linux(np.random.default_rng([seed, k, 8]), p)
@@ -127,8 +130,7 @@ def all_linux(count: int, *, seed: int, make: Networks = wifi_rows) -> WifiRows:
 
 
 def all_mixed(count: int, *, seed: int, linux: bool = False, make: Networks = wifi_rows) -> WifiRows:
-    """Return the same networks with a transport of its own for each flow, of any kind, often
-    today's Linux."""
+    """Return the same networks with a separate transport for each flow, of any kind, often current Linux."""
     rows = make(count, seed=seed, tcp=True)
     of_linux = range(LINUX_RENO, LINUX_RENO + len(LINUX_KINDS)) if linux else ()
     some = [*range(1, len(KINDS)), *2 * [*of_linux]]
@@ -155,7 +157,9 @@ def all_mixed(count: int, *, seed: int, linux: bool = False, make: Networks = wi
 
 
 def with_own(rows: WifiRows, kinds: Callable[[int], list[int]]) -> WifiRows:
-    """Rows whose flows have the transport of the row for their own, each of its kind, `kinds(row)`."""
+    """Return rows in which each flow has its own transport columns, equal to those of the row, and
+    `kinds(row)`.
+    """
     most, parameters = int(rows.parameters[:, Radio.FLOWS].max()), rows.parameters.copy()
     networks = []
     for k, (p, network) in enumerate(zip(parameters, rows.network.copy(), strict=True)):
@@ -250,7 +254,7 @@ def failing_rows(rows: WifiRows, *, seed: int) -> WifiRows:
 
 
 def stack(rows: Sequence[WifiRows]) -> WifiRows:
-    """Many rows as one array, padded to the widest; they share the table of losses."""
+    """Concatenate rows as one array, padded to the widest; they share the table of losses."""
     nodes = max(row.nodes.shape[1] for row in rows)
     width = max(row.network.shape[1] for row in rows)
     return WifiRows(
@@ -263,7 +267,7 @@ def stack(rows: Sequence[WifiRows]) -> WifiRows:
 
 
 def select(rows: WifiRows, chosen: Any) -> WifiRows:
-    """Some rows (a slice or a list of indices)."""
+    """Return some rows (a slice or a list of indices)."""
     return WifiRows(*(field[chosen] for field in rows[:4]), rows.losses)  # type: ignore[arg-type]
 
 
@@ -311,7 +315,7 @@ def transport_parameters(rng: Generator) -> Columns:
 
 
 def _choose_timing(rng: Generator, net: Net) -> None:
-    """The numbers of a standard, or odd ones; a table of DSSS rates, OFDM rates, or both."""
+    """Choose the parameters of a standard or unusual ones, and a table of DSSS rates, OFDM rates, or both."""
     kind = pick(rng, 0, 1, 2)  # 802.11b, a, g
     slot, sifs, cw_min = [(20, 10, 31), (9, 16, 15), (9, 10, 15)][kind]
     preamble = pick(rng, 96, 192)
@@ -340,7 +344,7 @@ def _choose_timing(rng: Generator, net: Net) -> None:
 
 
 def choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int]]]:
-    """Nodes with their masks; returns paths of links, each with one that leads back."""
+    """Choose nodes and their masks; return paths of links, each with a reverse path."""
     count = int(rng.integers(2, 9))
     chain = rng.random() < 0.5
     apart = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))  # how far
@@ -428,7 +432,7 @@ def choose_flow(rng: Generator, net: Net, paths: list[tuple[list[int], list[int]
 
 
 def describe(rows: WifiRows, row: int) -> str:
-    """One scenario in some lines, to be read by a person or typed into a test."""
+    """Return a scenario as a few lines, to be read or typed into a test."""
     values = rows.parameters[row]
     lines = [str({c.name: int(values[c]) for c in P if values[c]})]
     lines += [str({c.name: int(values[c]) for c in Radio if c.name != "COLUMNS"})]

@@ -1,4 +1,4 @@
-"""A flow that is an SCTP association of one path: the two ends of the path twin."""
+"""Flow whose endpoints are those of an SCTP association with one path of the path twin."""
 
 from typing import TYPE_CHECKING, Any
 

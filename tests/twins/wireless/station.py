@@ -1,4 +1,4 @@
-"""A station: its queue and the distributed coordination function (IEEE 802.11, DCF)."""
+"""Station: its queue and the distributed coordination function (IEEE 802.11, DCF)."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ class Station(Node):
         return max(self.since, base + 2 * self.radio.SLOT)
 
     def freeze(self, now: int) -> None:
-        """Slots that have passed do not come back."""
+        """Count the elapsed backoff slots."""
         begin = self.countdown_begins()
         if now > begin:
             passed = min(self.slots, (now - begin) // self.radio.SLOT)
@@ -90,7 +90,7 @@ class Station(Node):
         return True
 
     def _contend(self) -> None:
-        """The queue is no longer empty."""
+        """Contend for the medium when the queue is no longer empty."""
         if not self.senses and not self.on_air:
             self.freeze(self.now)
         if self.slots == 0:
@@ -100,7 +100,7 @@ class Station(Node):
                 self.since = max(self.since, self.now + self.radio.SIFS + 2 * self.radio.SLOT)
 
     def _pop(self) -> None:
-        """The head frame is done with; who waited for room may go on."""
+        """Remove the first frame of the queue; senders that waited for space continue."""
         del self.queue[0]
         for transmit_pending in self.on_room.values():
             transmit_pending()

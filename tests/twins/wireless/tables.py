@@ -1,4 +1,4 @@
-"""One row of `WifiRows`, taken apart into plain Python."""
+"""One row of `WifiRows` as plain Python objects."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -21,7 +21,7 @@ from tests.twins.parameters import Parameters
 
 
 def named(columns: type[IntEnum], values: Sequence[Any]) -> Any:
-    """Values as attributes named like their columns, plain integers."""
+    """Return values as attributes named like their columns, as plain integers."""
     return SimpleNamespace(**{c.name: int(values[c]) for c in columns if c.name != "COLUMNS"})
 
 
@@ -51,17 +51,17 @@ class Tables:
         self.losses = [[int(word) for word in digits] for digits in rows.losses]
 
     def path(self, first: int, count: int) -> list[int]:
-        """Links by number: `count` entries of the paths from `first` on."""
+        """Return link numbers: `count` entries of the paths from `first` on."""
         at = self.radio.PATHS_AT + first
         return [int(link) for link in self._network[at : at + count]]
 
     def errors(self, link: int) -> list[int]:
-        """Chances of 2**32 that noise destroys an MPDU of a link, by rate."""
+        """Return the probabilities that noise destroys an MPDU of a link, by rate [2**-32]."""
         at = self.radio.ERRORS_AT + link * self.radio.RATES
         return [int(chance) for chance in self._network[at : at + self.radio.RATES]]
 
     def path_agreements(self, first: int, count: int) -> list[int]:
-        """Agreements of the same entries of the paths; none without EDCA."""
+        """Return the agreements of these entries of the paths; none without EDCA."""
         return self.path(self.radio.PATH_WORDS + first, count) if self.agreements else []
 
     def _table(self, columns: type[IntEnum], at: int, count: int) -> list[Any]:
@@ -70,10 +70,10 @@ class Tables:
 
 
 class FlowParameters(Parameters):
-    """The columns of `P` as one of the flows sees them."""
+    """Columns of `P` for one of the flows."""
 
     def __init__(self, rows: WifiRows, row: int, flow: Any, number: int, own: Any = None) -> None:
-        """`own` are the columns of a transport of its own."""
+        """Create the columns; `own` are those of the flow's own transport."""
         super().__init__(rows, row)
         if own is not None:
             self._values |= vars(named(P, own))

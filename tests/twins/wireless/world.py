@@ -40,7 +40,7 @@ NEVER_LOSES = 0xFFFFFFFF
 
 
 class Link:
-    """One station's traffic to another: its rate, and what noise and disturbances destroy."""
+    """Link from one station to another: rate, and losses by noise and disturbances."""
 
     def __init__(
         self, control: RateControl | Minstrel, gaps: Iterator[int] | None, endured: Iterator[int] | None,
@@ -65,14 +65,17 @@ class Link:
         return False
 
     def disturbance_destroys(self, duration: int) -> bool:
-        """Return True if a data frame is lost that others disturbed for this long [ns]."""
+        """Return True if a data frame that others disturbed for `duration` [ns] is lost."""
         return self.endured is None or duration > 1000 * next(self.endured)
 
 
 class World:
     def __init__(self, rows: WifiRows, row: int, *, protocol: str) -> None:
-        """The TCP flows use `protocol`, as "sack" or "sack_cubic", or are those of "sctp" or of
-        "linux_cubic" and its like; of "mixed" each has its own."""
+        """Build the network.
+
+        `protocol` is the transport of TCP flows: "sack", "sack_cubic", "sctp", "linux_cubic" or the like;
+        with "mixed", each flow has its own.
+        """
         self.tables = Tables(rows, row)
         self.p = self.tables.p
         self.radio = self.tables.radio
@@ -117,7 +120,7 @@ class World:
         return int(self.radio.WARM_UP)
 
     def flow(self, n: int, columns: Any) -> Flow:
-        """A flow with fresh ends."""
+        """Return a flow with new endpoints."""
         protocol = self.protocol
         own = self.tables.transports[n] if protocol.startswith("mixed") else None
         parameters = FlowParameters(self.rows, self.row, columns, n, own)
@@ -136,7 +139,7 @@ class World:
         return Tcp(self, n, columns, protocol, parameters)
 
     def _expect_outage(self, k: int) -> None:
-        """The gateway goes down for the k-th time, when what it sends has been sent, and comes back."""
+        """Schedule outage k of the gateway, which starts after a frame in transmission, and its end."""
         clock, gateway = Clock(self.simulation, Phase.OUTAGE, 0), self.stations[-1]
 
         def goes_down() -> None:
@@ -162,8 +165,9 @@ class World:
         )
 
     def _by_rate(self, number: int) -> Callable[[int], bool] | None:
-        """EDCA with rate control: return a function that tells whether noise destroys the next MPDU at a
-        rate."""
+        """Return a function that tells whether noise destroys the next MPDU at a rate (EDCA with rate
+        control).
+        """
         if not self.agreements or self.radio.RATE_CONTROL == FIXED:
             return None
         chances, draws = self.tables.errors(number), count(1)
@@ -181,7 +185,9 @@ class World:
         return self.gaps(stream, fragility - 1) or repeat(FOREVER)
 
     def settle(self) -> None:
-        """EDCA, at the end of an event: senders that a full queue held back go on, then saturated ones."""
+        """Continue senders held back by a full queue, then saturated sources, at the end of an event
+        (EDCA).
+        """
         node, self.shortened = self.shortened, None
         if node is not None:
             for transmit_pending in node.on_room.values():
@@ -192,14 +198,16 @@ class World:
                 flow.refill()
 
     def packets(self) -> list[Packet]:
-        """Return the packets that a node or leg still needs, also those of which the next node has a copy."""
+        """Return the packets that a node or leg still needs, including those of which the next node has a
+        copy.
+        """
         queued = [packet for station in self.stations for packet in station.kept()]
         return queued + [packet for leg in self.legs for packet, _, _ in leg.inside]
 
     def in_flight(self, flow: Any) -> int:
-        """Data packets of a flow on their way: in legs and queues, where nobody else has received them.
+        """Return the data packets of a flow in flight: in legs and queues, and not received by the next node.
 
-        Those that wait for room at their own node are as well.
+        Packets that wait for queue space at their source are included.
         """
         queued = [packet for station in self.stations for packet in station.not_received()]
         inside = [packet for leg in self.legs for packet, _, _ in leg.inside]

@@ -1,4 +1,4 @@
-"""Naive mobile host: its movement, its signalling, and the routes of its packets.
+"""Twin of the mobile host: its movement, its signalling, and the routes of its packets.
 
 `NEVER` is the time of an event that does not occur; times computed from it do not occur either.
 """

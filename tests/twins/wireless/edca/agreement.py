@@ -1,4 +1,4 @@
-"""Block Ack agreement: what its sender has not had acknowledged, and what its receiver holds back."""
+"""Block Ack agreement: unacknowledged MPDUs of the sender, and the reordering buffer of the receiver."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.twins.wireless.edca.mpdu import Mpdu, Msdu
 
 
 class Recipient:
-    """Passes MSDUs on in the order of sequence numbers (IEEE 802.11-2016, 10.24.7)."""
+    """Recipient, which passes MSDUs on in the order of sequence numbers (IEEE 802.11-2016, 10.24.7)."""
 
     def __init__(self, *, in_order: bool) -> None:
         self.in_order = in_order
@@ -15,7 +15,7 @@ class Recipient:
         self.held: dict[int, Mpdu] = {}  # behind a hole
 
     def take(self, mpdu: Mpdu) -> None:
-        """Pass on an MPDU received for the first time, and what waited for it."""
+        """Pass on an MPDU received for the first time, and those that waited for it."""
         if not self.in_order:
             self.awaited = mpdu.number + 1
             self._up(mpdu)
@@ -24,7 +24,7 @@ class Recipient:
         self._advance()
 
     def give_up_before(self, start: int) -> None:
-        """The sender gives up all MPDUs before `start`."""
+        """Process that the sender has given up all MPDUs before `start`."""
         for number in sorted(n for n in self.held if n < start):
             self._up(self.held.pop(number))
         self.awaited = max(self.awaited, start)
@@ -42,7 +42,7 @@ class Recipient:
 
 
 class Agreement:
-    """A function's traffic to one receiver."""
+    """Traffic of an EDCA function to one receiver."""
 
     def __init__(self, number: int, columns: Any) -> None:
         self.number = number
@@ -97,14 +97,14 @@ class Agreement:
         return mpdu
 
     def dropped(self, mpdu: Mpdu) -> None:
-        """Let the receiver expect an MPDU no longer."""
+        """Record that an MPDU was dropped; the receiver must not wait for it."""
         if self.block_ack:
             self.bar_pending = True
         else:
             self.recipient.awaited = mpdu.number + 1
 
     def end(self) -> list[Msdu]:
-        """The sender fails, and begins anew later; return the MSDUs that were not passed on."""
+        """Reset the agreement when the sender fails; return the MSDUs that were not passed on."""
         lost = [m for m in self.unacknowledged if not m.received] + [*self.recipient.held.values()]
         found = [msdu for mpdu in sorted(lost, key=lambda m: m.number) for msdu in mpdu.msdus] + self.waiting
         self.recipient.held.clear()

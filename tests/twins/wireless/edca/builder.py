@@ -1,4 +1,4 @@
-"""Construction of what a function sends next: a BlockAckReq, or MPDUs as size, time and window allow."""
+"""Construction of the next PPDU of a function: a BlockAckReq, or MPDUs as size, time and window allow."""
 
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,10 @@ class Builder:
     """Builds a PPDU for an agreement at the present time."""
 
     def __init__(self, function: "Function", agreement: Agreement, *, until: int | None, first: bool) -> None:
-        """The PPDU and its answer end until `until` (end of the TXOP), but what is sent `first` may last
-        longer."""
+        """Create a builder.
+
+        PPDU and response must end before `until` (end of the TXOP); the `first` one may be longer.
+        """
         self.world = function.world
         self.radio = function.world.radio
         self.function = function
@@ -60,7 +62,7 @@ class Builder:
         return count
 
     def _takes(self, msdus: int) -> bool:
-        """Return True if the next MPDU can be an A-MSDU of so many MSDUs."""
+        """Return True if the next MPDU can be an A-MSDU of `msdus` MSDUs."""
         packets = [msdu.packet.size for msdu in self.agreement.waiting[:msdus]]
         within = amsdu_size(packets) <= self.function.columns.AMSDU
         return within and self._fits([self._size(msdus)], first_msdu=False)
@@ -70,8 +72,9 @@ class Builder:
         return mpdu_size(packets, self.radio.MAC_OVERHEAD)
 
     def _fits(self, more: list[int], *, first_msdu: bool) -> bool:
-        """Return True if MPDUs of these sizes can be added; the first MSDU of all always can be, but for a
-        TXOP that has begun."""
+        """Return True if MPDUs of these sizes can be added.
+
+        The first MSDU can always be sent at the start of a TXOP."""
         sizes = [mpdu.size for mpdu in self.mpdus] + more
         ppdu = self._of(sizes)
         if first_msdu and len(sizes) == 1:

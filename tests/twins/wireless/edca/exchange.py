@@ -1,4 +1,4 @@
-"""The exchanges of a transmission opportunity: from the access of a function to its next draw."""
+"""Frame exchanges of a TXOP, from the access of a function to its next backoff draw."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class Exchange:
     def __init__(self, station: "EdcaStation", function: "Function") -> None:
-        """Begin now."""
+        """Start a TXOP now."""
         self.station = station
         self.function = function
         self.world = station.world
@@ -32,7 +32,7 @@ class Exchange:
     # Frames.
 
     def next_frame(self) -> Transmission:
-        """Return what the function sends now: a BlockAckReq, an RTS, data, or a CF-End."""
+        """Return the next frame: a BlockAckReq, an RTS, data, or a CF-End."""
         self.ppdu = self.function.build(until=self.until, first=self.first)
         if self.ppdu is None:
             return self._cf_end()
@@ -42,7 +42,7 @@ class Exchange:
         return self._rts() if self.ppdu.announced_by_rts else self.data()
 
     def _announced(self, time: int, without_txop: int) -> int:
-        """Return what a frame of this duration announces for the time after its end."""
+        """Return the NAV duration that a frame of this duration announces [ns]."""
         if self.until is None:
             return without_txop
         return max(self.until - (self.station.now + time), without_txop)
@@ -56,7 +56,7 @@ class Exchange:
         return self.station.on_air_for(Kind.RTS, ppdu.to, rate, ppdu.rate, time, announced)
 
     def data(self) -> Transmission:
-        """Return the PPDU as it was built."""
+        """Return the PPDU that was built."""
         ppdu, counts = self.ppdu, self.function.outcomes
         assert ppdu is not None
         counts[CategoryOut.PPDUS] += 1
@@ -85,7 +85,7 @@ class Exchange:
     # Outcomes.
 
     def end(self) -> None:
-        """The TXOP is over."""
+        """End the TXOP."""
         self.station.exchange = None
         self.function.draw()
 

@@ -1,4 +1,4 @@
-"""FQ-CoDel of mac80211 (Linux 6.4), `fq_impl.h`, and the airtime queue limits of what leaves it, `tx.c`."""
+"""FQ-CoDel of mac80211 (Linux 6.4, `fq_impl.h`), and its airtime queue limits (`tx.c`)."""
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 VOICE = 0
 AVG_PKT_SIZE = 1024  # [byte]
 AGG_SHIFT = (400_000, 1), (250_000, 2), (150_000, 3), (70_000, 4), (20_000, 5)
-"""Packets whose duration is above the first number [ns] share a preamble with 2 ** second number."""
+"""Pairs: a packet with a duration above first [ns] shares its preamble with 2 ** second packets."""
 
 
 class Tin:
@@ -60,7 +60,7 @@ class Tin:
 
 
 class FairQueue:
-    """Queue of a function."""
+    """FQ-CoDel queue of an EDCA function."""
 
     def __init__(self, function: "Function") -> None:
         self.function = function
@@ -72,7 +72,7 @@ class FairQueue:
         return [packet.what for flow in flows for packet in flow.packets]
 
     def enqueue(self, agreement: Agreement, msdu: Msdu) -> None:
-        """Take an MSDU that the function counts already."""
+        """Accept an MSDU that the function has already counted."""
         if agreement.number not in self.tins:
             self.tins[agreement.number] = Tin(self, agreement)
         self.tins[agreement.number].enqueue(msdu)
@@ -92,7 +92,7 @@ class FairQueue:
         self.function.lose(packet.what)
 
     def release(self) -> None:
-        """Hand MSDUs to the hardware while the limits of airtime permit."""
+        """Pass MSDUs to the hardware while the airtime queue limits permit."""
         if not self.msdus:
             return
         for agreement in self.function.agreements:

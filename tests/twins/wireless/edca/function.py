@@ -52,7 +52,9 @@ class Function:
         return self.countdown_begins() + self.slots * self.world.radio.SLOT
 
     def count_slots(self, now: int) -> None:
-        """The medium becomes busy: the slot at the end of the AIFS counts, too."""
+        """Count the elapsed slots when the medium becomes busy; the slot at the end of the AIFS counts,
+        too.
+        """
         begin = self.countdown_begins()
         if now >= begin:
             self.slots -= min(self.slots, (now - begin) // self.world.radio.SLOT + 1)
@@ -64,7 +66,7 @@ class Function:
         self.since = self.station.now
 
     def contend(self) -> None:
-        """The first MSDU has come."""
+        """Contend for the medium after the first MSDU has arrived."""
         now, slot = self.station.now, self.world.radio.SLOT
         if self.station.is_busy():
             if self.slots == 0:
@@ -105,7 +107,7 @@ class Function:
         return True
 
     def hand_over(self, agreement: Agreement, msdu: Msdu) -> None:
-        """Let an MSDU be sent."""
+        """Pass an MSDU to its agreement for transmission."""
         agreement.waiting.append(msdu)
         self.scheduler.on_arrival(agreement)
 
@@ -116,7 +118,7 @@ class Function:
         self._depart(msdu)
 
     def remove(self, agreement: Agreement, mpdu: Mpdu) -> None:
-        """An MPDU is acknowledged or given up."""
+        """Remove an MPDU that was acknowledged or given up."""
         agreement.unacknowledged.remove(mpdu)
         self._leave(mpdu.msdus)
 
@@ -135,7 +137,7 @@ class Function:
     # What it sends.
 
     def build(self, *, until: int | None, first: bool) -> Ppdu | None:
-        """Return what it sends now, or None."""
+        """Return the PPDU to send now, or None."""
         for agreement in self.agreements:
             if agreement.bar_pending:
                 return Builder(self, agreement, until=until, first=first).request()
@@ -151,7 +153,7 @@ class Function:
     # Attempts that failed.
 
     def drop(self, agreement: Agreement, mpdu: Mpdu) -> None:
-        """Give an MPDU up."""
+        """Give up an MPDU."""
         self.remove(agreement, mpdu)
         agreement.dropped(mpdu)
         self.station.count(NodeOut.RETRY_DROPS)
@@ -160,7 +162,9 @@ class Function:
                 msdu.route.lost(msdu.packet, "retry")
 
     def count_attempts(self, agreement: Agreement, mpdus: list[Mpdu]) -> bool:
-        """Behaviour of the standard: return True if an MPDU has reached its limit and is dropped."""
+        """Count a failed attempt of each MPDU (standard); return True if one reaches its limit and is
+        dropped.
+        """
         for mpdu in mpdus:
             mpdu.retries += 1
         given_up = [mpdu for mpdu in mpdus if mpdu.retries >= self.world.radio.SHORT_RETRY]
@@ -170,25 +174,25 @@ class Function:
         return bool(given_up)
 
     def count_failure(self) -> bool:
-        """Behaviour of ns-3: return True if the function has reached its limit."""
+        """Count a failure of the function (ns-3); return True if it reaches its limit."""
         self.retries += 1
         return bool(self.retries >= self.world.radio.SHORT_RETRY)
 
     def drop_all(self, agreement: Agreement, mpdus: list[Mpdu]) -> None:
-        """Behaviour of ns-3: give MPDUs up at the limit."""
+        """Give up the MPDUs at the limit (ns-3)."""
         self.retries = 0
         for mpdu in mpdus:
             self.drop(agreement, mpdu)
         self.station.release()
 
     def collide(self) -> None:
-        """Another category of the node sends at the time at which it would have sent."""
+        """Process an internal collision: another category of the node sends at the same time."""
         self.outcomes[CategoryOut.INTERNAL] += 1
         self.update_cw(dropped=self._collision_drops())
         self.draw()
 
     def _collision_drops(self) -> bool:
-        """Count the collision for the first MPDU that it would have sent; return True if it is dropped."""
+        """Count the collision for the first MPDU of the function; return True if it is dropped."""
         agreement = self.scheduler.choose() if any(a.has_msdus for a in self.agreements) else None
         first = agreement.unacknowledged[:1] if agreement else []
         if self.world.radio.RETRY_PER_MPDU:
@@ -209,7 +213,7 @@ class Function:
         self.station.release()
 
     def update_cw(self, *, dropped: bool) -> None:
-        """After a failure."""
+        """Update the contention window after a failure."""
         if dropped:
             self.reset_cw()
         else:

@@ -12,7 +12,7 @@ DELIMITER = 4  # of an A-MPDU subframe [byte]
 
 @dataclass(eq=False)
 class Msdu(Frame):
-    """A packet in the queue of a function."""
+    """Packet in the queue of an EDCA function."""
 
     arrival: int = 0  # [ns]
     airtime: int = 0  # that FQ-CoDel expects when it hands the packet over [ns]
@@ -75,7 +75,7 @@ class Ppdu:
     start: int = 0  # of a BlockAckReq: sequence number
 
     def early(self, mpdu: Mpdu, preamble: int) -> int:
-        """Return the time from the end of one of its MPDUs to that of the PPDU [ns]."""
+        """Return the time from the end of an MPDU to the end of the PPDU [ns]."""
         if len(self.mpdus) == 1:
             return 0
         sizes = [DELIMITER + other.size for other in self.mpdus]

@@ -1,4 +1,4 @@
-"""A network with EDCA under construction: nodes with functions and agreements."""
+"""Network with EDCA under construction: nodes with functions and agreements."""
 
 from collections.abc import Sequence
 from enum import IntEnum

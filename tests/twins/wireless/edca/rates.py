@@ -40,6 +40,6 @@ def with_rate_control(rows: WifiRows, *, seed: int, longer: int = 1) -> WifiRows
 
 
 def _table(network: np.ndarray, p: np.ndarray, columns: type, at: Radio, count: Radio) -> np.ndarray:
-    """Return a table of a row, which can be written."""
+    """Return a writable view of a table of a row."""
     width = len(columns)  # type: ignore[arg-type]
     return network[p[at] : p[at] + p[count] * width].reshape(-1, width)

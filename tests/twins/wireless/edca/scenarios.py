@@ -1,6 +1,6 @@
-"""Random small networks of 802.11n, ac and ax that visit the corners: short TXOPs, full queues, one MPDU.
+"""Random small networks of 802.11n, ac and ax with corner cases: short TXOPs, full queues, one MPDU.
 
-Both behaviours: attempts of each MPDU limited, and failures of a function counted as ns-3 does.
+Both retry limits occur: per MPDU as in the standard, and per function as in ns-3.
 """
 
 import numpy as np
@@ -33,12 +33,14 @@ BA_BYTES = {64: 32, 256: 56, 1024: 152}
 
 
 def edca_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
-    """`count` scenarios, UDP only or some `tcp` too; row k of a seed is the same for every `count`."""
+    """Return `count` scenarios with UDP, and also TCP if `tcp`; row k of a seed is the same for every
+    `count`.
+    """
     return stack([_with_schedulers(seed, k, tcp).row() for k in range(count)])
 
 
 def _with_schedulers(seed: int, k: int, tcp: bool) -> EdcaNet:
-    """Return network k; in some, one node sends to several stations, which its scheduler serves."""
+    """Return network k; in some networks, one node sends to several stations, which its scheduler serves."""
     rng = np.random.default_rng([seed, k, 47])
     net = _net(np.random.default_rng([seed, k, 46]), tcp, to_stations=rng.random() < 0.35)
     _choose_schedulers(rng, net)
@@ -104,7 +106,7 @@ def _choose_schedulers(rng: Generator, net: EdcaNet) -> None:
 
 
 def _choose_rates(rng: Generator, net: EdcaNet) -> None:
-    """Legacy rates for control frames, then rates of one standard or two; the numbers of a band."""
+    """Choose legacy rates for control frames, rates of one or two standards, and parameters of a band."""
     at_2_4_ghz = rng.random() < 0.3
     extension = 6 * US if at_2_4_ghz else 0
     net.rates = [
@@ -148,7 +150,7 @@ def _choose_load(rng: Generator, flow: Columns, *, full: bool) -> None:
 
 
 def _choose_functions(rng: Generator, net: EdcaNet, *, full: bool) -> None:
-    """The functions and agreements that the flows need, and perhaps others; long A-MPDUs if all is `full`."""
+    """Choose the functions and agreements that the flows need, and some others; long A-MPDUs if `full`."""
     radio, wide = net.radio, pick(rng, 64, 64, 256) if full else pick(rng, 1, 2, 8, 64, 64, 256)
     alike: dict[int, Columns] = {}  # by category
     for node, category, link in net.hops:

@@ -17,7 +17,7 @@ ACTIVE = 100_000_000  # [ns]
 
 
 class Fifo:
-    """Serves the station whose oldest MSDU came first."""
+    """Scheduler that serves the station with the oldest MSDU."""
 
     def __init__(self, function: "Function") -> None:
         self.function = function
@@ -41,7 +41,7 @@ class Fifo:
 
 
 class RoundRobin(Fifo):
-    """Serves the stations that have MSDUs in turn, a PPDU each."""
+    """Scheduler that serves the stations with MSDUs in turn, with one PPDU each."""
 
     def __init__(self, function: "Function") -> None:
         super().__init__(function)

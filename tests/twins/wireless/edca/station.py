@@ -1,4 +1,4 @@
-"""A station with EDCA: it serves the functions, sends frames and answers those of others."""
+"""Station with EDCA: it serves its functions, sends frames and responds to those of others."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ class EdcaStation(Node):
         return max(self.rx, self.tx, self.quiet, self.nav, self.late)
 
     def is_busy(self) -> bool:
-        """Return True if an MSDU that comes now must not be sent at once."""
+        """Return True if an MSDU that arrives now must not be sent at once."""
         own = self.on_air or self.waiting is not None or self.planned is not None
         return own or self.senses or self.nav > self.now
 
@@ -56,9 +56,10 @@ class EdcaStation(Node):
         return min((function.access() for function in self.functions), default=FOREVER)
 
     def sense_first(self, now: int) -> None:
-        """Carrier sense takes CCA: a function whose backoff ends before still sends.
+        """Process the start of a busy medium, which is detected after the time CCA.
 
-        A retry is given up even then, but if its function draws no slots, it may begin within CCA.
+        A function whose backoff ends before still sends. A retry is given up even then, but if its function
+        draws no slots, it may start within CCA.
         """
         if self.retry_planned and self.planned is not None and self.planned[0] > now:
             assert self.exchange is not None
@@ -77,7 +78,7 @@ class EdcaStation(Node):
             function.count_slots(now)
 
     def plan_retry(self) -> None:
-        """Send a PIFS from now if the medium stays idle."""
+        """Plan a retry after a PIFS if the medium stays idle."""
         self.planned = self.now + self.radio.SIFS + self.radio.SLOT, self._next_frame
         self.retry_planned = True
 
@@ -111,12 +112,12 @@ class EdcaStation(Node):
         return True
 
     def note_queue_length(self) -> None:
-        """Note a new maximum."""
+        """Record a new maximum of the queue length."""
         most = max(self.outcomes.values[NodeOut.QUEUE_MOST], self.in_queue())
         self.outcomes.values[NodeOut.QUEUE_MOST] = most
 
     def release(self) -> None:
-        """Let MSDUs leave FQ-CoDel."""
+        """Release MSDUs from FQ-CoDel."""
         for function in self.functions:
             function.fair_queue.release()
 
@@ -192,7 +193,7 @@ class EdcaStation(Node):
         return Transmission(kind, self.number, to, rate, data_rate, self.now, end, announced, ppdu)
 
     def _access(self, function: Function) -> Transmission:
-        """Begin a TXOP."""
+        """Start a TXOP."""
         self.exchange = Exchange(self, function)
         return self._next_frame()
 
@@ -214,7 +215,7 @@ class EdcaStation(Node):
     # Receiving.
 
     def survives_noise(self, transmission: Transmission) -> bool:
-        """Each MPDU may be lost; those received go up in `receive`."""
+        """Return True if noise leaves at least one MPDU; `receive` passes those on."""
         ppdu = transmission.frame
         assert isinstance(ppdu, Ppdu)
         link = self.world.links[ppdu.link]
@@ -285,7 +286,7 @@ class EdcaStation(Node):
         self.world.agreements[ppdu.agreement].recipient.give_up_before(ppdu.start)
 
     def _acknowledgement(self, asked: Transmission) -> Transmission:
-        """Return an Ack for one MPDU, else a BlockAck."""
+        """Return an Ack for a single MPDU, else a BlockAck."""
         ppdu = asked.frame
         assert isinstance(ppdu, Ppdu)
         kind = Kind.ACK if len(ppdu.mpdus) == 1 else Kind.BLOCK_ACK
