@@ -41,7 +41,7 @@ def recorded(name: str, arguments: list[str], folder: Path) -> int:
             shown.write(piece)
             shown.flush()
             *whole, line = (line + piece).split(b"\n")
-            output.extend(whole)  # of one stream each: a line of the other may come before its end
+            output.extend(whole)  # one buffer per stream: their lines may interleave
         output.extend([line] if line else [])
 
     before = _processor_s()

@@ -14,7 +14,7 @@ def test_both_send_about_the_same_number_of_packets(window: int, loss: float) ->
     rows = lossy_hop.rows(20, window=window, loss=loss, duration_s=200.0)
     ours = launch.run(models.model("tcp_newreno"), rows)[:, Out.SENT].mean()
     theirs, _ = lossy_hop.ns2(window=window, loss=loss, duration_s=200.0)
-    assert theirs == pytest.approx(ours, rel=0.05)  # one run of ns-2 against the mean of ours
+    assert theirs == pytest.approx(ours, rel=0.05)  # one run of ns-2 is compared with our mean
 
 
 @pytest.mark.needs("ns")

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.full
 def test_where_the_answer_is_just_good_enough(asked: float, slope: float) -> None:
     found = [covers_coins(asked, slope, seed) for seed in range(5)]
     assert all(covered for covered, _ in found)
-    assert np.mean([width for _, width in found]) < 6  # of 40 values: it says something
+    assert np.mean([width for _, width in found]) < 6  # of 40 values: narrow enough to be informative
 
 
 def test_of_two_quantities_too() -> None:

@@ -30,7 +30,7 @@ def answer(holds: float | None, fails: float | None, bands: dict[float, tuple[fl
         SimpleNamespace(value=value, shares=[SimpleNamespace(low=low, high=high)])
         for value, (low, high) in bands.items()
     ]
-    # The smallest value is asked for, so values begin with the largest.
+    # The plan asks for the smallest value, so values begin with the largest.
     plan = SimpleNamespace(values=[3.0, 2.0, 1.0])
     return SimpleNamespace(plan=plan, holds=holds, fails=fails, curve=curve)
 

@@ -19,4 +19,4 @@ def test_both_send_about_the_same_number_of_packets_and_the_kernel_is_faster() -
     theirs, seconds, _ = shared.ns2("newreno", duration_s=shared.DURATION_S)
     assert theirs == pytest.approx(sent, rel=0.02)
     data, _, _ = shared.kernel_rates(rows, model)
-    assert data > 8 * theirs / seconds  # how much more is for docs/results/speed-shared.md to say
+    assert data > 8 * theirs / seconds  # docs/results/speed-shared.md has the ratio

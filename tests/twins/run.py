@@ -201,7 +201,7 @@ def run_linux(
     *,
     tuned: bool = False,
 ) -> Application | None:
-    """Run today's Linux; with `constants` its application writes messages."""
+    """Run current Linux; with `constants` its application writes messages."""
     kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
     own = LINUX_CONTROLS.get(control, LINUX_CONTROLS["reno"])()
     sender = kind(simulation, outcomes, parameters, path.send, own)

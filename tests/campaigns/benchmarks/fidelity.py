@@ -89,7 +89,7 @@ UDP_RATES = {"log_uniform": ["100 kbit/s", "10 Mbit/s"]}
 PAYLOADS = {"integers": ["200 B", "1460 B"]}
 
 EDCA: dict[str, Any] = {
-    "duration": "7 s", "warm_up": "1 s",  # long PPDUs of few stations: a second differs by 10 %
+    "duration": "7 s", "warm_up": "1 s",  # long PPDUs: results of 1 s differ by 10 %
     "transport": {
         "protocol": "udp", "rate": {"log_uniform": ["1 Mbit/s", "100 Mbit/s"]},
         "payload": {"integers": ["200 B", "1470 B"]},
@@ -208,7 +208,7 @@ def of_chains() -> Iterator[Population]:
         for flows, (protocol, values) in itertools.product(("up", "down", "both"), TCPS.items()):
             own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
             one = scenario.with_values(own)
-            if not one.network.unknown(one, "fluid"):  # ARF is UDP's alone
+            if not one.network.unknown(one, "fluid"):  # ARF is supported for UDP only
                 yield Population(network if flows == "up" else f"{network} {flows}", protocol, one)
 
 
@@ -300,7 +300,7 @@ def errors(
     """Return the relative errors of the goodput of cheap fidelities, [networks] each."""
     address = scenario.network.address(scenario, fluid=False)
     if address.family == "shared" and scenario.transport.protocol not in ("sctp", "linux"):
-        # One kernel for all TCPs, for the sake of a compiler's time.
+        # One kernel for all TCPs saves compile time.
         rows, drawn = build(scenario, replications=networks)
         integers = launch.run(models.at(address._replace(sender="mixed", control="")), rows)
         truth = outcomes(scenario.network, integers, rows, drawn).frame["goodput_bps"]

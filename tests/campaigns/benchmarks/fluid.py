@@ -204,7 +204,7 @@ def wireless(networks: int, *only: str) -> None:
                 transport |= {"protocol": "sack", "congestion_control": kind}
             tcps.append(scenario.with_values({"transport": transport, "wireless.flows": flows}))
         for what, some in {"UDP": [scenario], "TCP": tcps}.items():
-            some = [each for each in some if not each.network.unknown(each, "fluid")]  # ARF is UDP's
+            some = [each for each in some if not each.network.unknown(each, "fluid")]  # ARF: UDP only
             if not some:
                 continue
             found = [_beside(each, -(-networks // len(some))) for each in some]

@@ -92,7 +92,7 @@ def main() -> None:
                 times = []
                 for k in range(MOVES):
                     page.wait(REST)
-                    time.sleep(1)  # what is left to draw
+                    time.sleep(1)  # remaining drawing
                     times.append(moved(page, FIELDS[k % len(FIELDS)], 3 + k // len(FIELDS)))
         finally:
             process.terminate()

@@ -28,7 +28,7 @@ from tests.campaigns.benchmarks.ns2 import PEAK, Ran, ran_ns2
 
 FLOWS = 16
 CROWDS = (16, 64, 256, 1024)
-RATE_BPS = 10e6  # of 16 flows; of more as much more, and so the queue
+RATE_BPS = 10e6  # for 16 flows; rate and queue grow in proportion to the flows
 DELAY_MS = 20.0
 SINK_DELAY_MS = 1.0
 QUEUE = 200  # packets

@@ -99,7 +99,7 @@ def resume_twice_at_once(sweep: Sweep, store: Path) -> None:
     process.kill()
     process.wait()
     before = chunks(store)
-    both = [sweep.start(store, chunk=chunk) for chunk in (True, False)]  # in other chunks, too
+    both = [sweep.start(store, chunk=chunk) for chunk in (True, False)]  # also with another chunk size
     for process in both:
         finished(process)
     sweep.check(store)
@@ -141,7 +141,7 @@ def fill_disk(sweep: Sweep, store: Path) -> None:
     resumed.
     """
     limit = max(path.stat().st_size for path in sweep.undisturbed.glob("chunks/cells-*"))
-    full = sweep.start(  # its chunks begin with smaller files than those, and grow
+    full = sweep.start(  # chunks of this sweep begin smaller than these files, and grow
         store, chunk=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
     )  # fmt: skip

@@ -159,7 +159,7 @@ def workers(process: "subprocess.Popen[str]") -> list[psutil.Process]:
     """Return the running worker processes that a command has started."""
     found = []
     for child in psutil.Process(process.pid).children(recursive=True):
-        with suppress(psutil.Error):  # dead, or about to be
+        with suppress(psutil.Error):  # a process that has ended or is ending
             if "--multiprocessing-fork" in child.cmdline():
                 found.append(child)
     return found

@@ -104,7 +104,7 @@ min()
 
 _BOMB = ", ".join(
     f"a{k}: &a{k} [{', '.join(['x' if k == 0 else f'*a{k - 1}'] * 10)}]" for k in range(8)
-)  # 10^8 values in 600 letters
+)  # 10^8 values in 600 characters
 
 LONG = (
     "9" * 150, "9" * 199, "9" * 5000, "x" * 5000, "'" + "9" * 5000 + " ms'", "1 " + "a" * 20_000,

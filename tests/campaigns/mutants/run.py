@@ -62,7 +62,7 @@ class Copy:
         """Apply a mutant, and revert it at the end. Raises ValueError if it does not fit the source."""
         file = self.folder / mutant.file
         file.write_text(mutant.applied_to(file.read_text(encoding="utf-8")), encoding="utf-8")
-        self._stamp += 1  # bytecode is out of date if the time of the source is another
+        self._stamp += 1  # bytecode is stale if the modification time of the source differs
         os.utime(file, (self._stamp, self._stamp))
         try:
             yield

@@ -135,7 +135,8 @@ def leaders(auto: Answers, packets: Answers) -> Agreement:
 
 
 def _compared(sign: int, mine: Floats, theirs: Floats, low: Floats, high: Floats) -> Agreement:
-    # The best of values [groups, settings]; `low` and `high` are of `theirs`, where any of a tie will do.
+    # Values are [groups, settings]. `low` and `high` are bounds of `theirs`; any of its tied
+    # settings counts as best.
     known = np.isfinite(mine).all(axis=1) & np.isfinite(theirs).all(axis=1)
     mine, theirs, low, high = mine[known], theirs[known], low[known], high[known]
     chosen, best, at = (sign * mine).argmax(axis=1), (sign * theirs).argmax(axis=1), np.arange(len(mine))

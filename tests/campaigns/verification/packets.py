@@ -22,7 +22,7 @@ class Packets:
 
     def begin_run(self) -> None:
         """Begin another run; the samples of all runs are pooled."""
-        self.first: dict[Hashable, float] = {}  # when data was first put out, by flow and number
+        self.first: dict[Hashable, float] = {}  # first send time by flow and number
         self.latest: dict[str, float] = {}  # delay of the latest packet of a flow
         self.jitter: dict[str, float] = defaultdict(float)
 
@@ -35,7 +35,7 @@ class Packets:
         """Record that a packet has arrived at its sink."""
         self.came[word] += t >= self.lost_since
         if (begin := self.first.pop((flow, number), -1.0)) < 0:
-            return  # it came before
+            return  # a duplicate
         self.first[flow, number] = -1.0
         delay = t - begin
         self.jitter[flow] += (abs(delay - self.latest.get(flow, delay)) - self.jitter[flow]) / 16

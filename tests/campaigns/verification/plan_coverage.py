@@ -99,7 +99,7 @@ def rate_over_flows() -> Case:
     """
     payload, header, asked, bound = 1000, 40, 0.78, 1.0e5
     flows = np.arange(2, 17)
-    # The link must carry so many bit/s, headers included; its rate is drawn from 0.4 to 1.2 Mbit/s.
+    # Required rate of the link, headers included; the rate is drawn from 0.4 to 1.2 Mbit/s.
     needed = flows * bound * (payload + header) / payload
     holds = (1.2e6 - needed) / 0.8e6 >= asked
     data = {
@@ -271,7 +271,7 @@ def _queue(beside: Sequence[int]) -> tuple[dict[str, Any], tuple[float, ...]]:
         least = 1.001 * max(sources * each * bits, bits / (bound_s - delay_s))
         return float(high - brentq(late, least, 10 * high, (sources,))) / (high - low)
 
-    # Sends once each time that it wakes.
+    # The source sends one packet in each active period.
     source = {"rate": "10 kbit/s", "payload": f"{bits // 8} B", "header": "0 B"}
     source |= {"on": "1 ms", "off": f"{1 / each - 1e-3} s"}
     far = {"source_delay": "200 ms"}

@@ -53,14 +53,14 @@ class Dsr(Router):
     def __init__(self, world: "World", number: int) -> None:
         super().__init__(world, number)
         self.cache = Cache()
-        self.seen: dict[int, int] = {}  # the latest request of each node
+        self.seen: dict[int, int] = {}  # number of the latest request of each node
         self.outstanding = 0
         self.last_request = LONG_AGO
-        self.ring: int | None = None  # when neighbours alone were asked
-        self.broken_link: tuple[int, int, int] | None = None  # from, to, when it was heard of
+        self.ring: int | None = None  # time of a request to neighbours only
+        self.broken_link: tuple[int, int, int] | None = None  # from, to, time of the error
         self.delayed: tuple[int, Frame] | None = None
-        self.passed: list[tuple[Route, int, set[int], int] | None] = [None, None]  # who heard what, each way
-        self.hold: tuple[Route, int] | None = None  # a route that has been shortened, and when
+        self.passed: list[tuple[Route, int, set[int], int] | None] = [None, None]  # listeners by direction
+        self.hold: tuple[Route, int] | None = None  # a shortened route, and the time
 
     def find(self, dest: int) -> Route:
         return self.cache.find(dest)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.twins.adhoc.world import World
 
 _IN_ORDER = [
-    *(Rank.HOP, Rank.RETRANSMISSION, Rank.PACING, Rank.DELAYED_ACK),  # PACING is T1, too
+    *(Rank.HOP, Rank.RETRANSMISSION, Rank.PACING, Rank.DELAYED_ACK),  # PACING has the same rank as T1
     *(Rank.T3, Rank.DEGRADE, Rank.HEARTBEAT, Rank.IDLE),
     *(Rank.SACK, Rank.HEARTBEAT + 2, Rank.IDLE + 1),
 ]
@@ -148,7 +148,7 @@ class Tcp(Association):
     def _send(self, packet: Packet) -> None:
         p = self.world.p
         packet.size = p.HANDSHAKE
-        if packet.kind == "data":  # Vegas has no header
+        if packet.kind == "data":  # the path twin of Vegas sends packets without a header
             packet.size = p.DATA + p.HEADER - self.sender.missing(packet.content)
         self.transmit(packet)
 

@@ -22,7 +22,7 @@ class Discovery:
     """Content of a route request."""
 
     dest: int
-    spreads: bool  # or is it for neighbours only
+    spreads: bool  # False: for neighbours only
     number: int
     broken: tuple[int, int] | None  # a link that is known to be broken
 
@@ -30,11 +30,11 @@ class Discovery:
 @dataclass(frozen=True)
 class Frame:
     kind: Kind
-    route: tuple[int, ...]  # of a request: the path so far
-    hop: int = 0  # the place in the route of the node that sends it now
+    route: tuple[int, ...]  # for a request: the path so far
+    hop: int = 0  # index in the route of the node that sends it
     salvages: int = 0
-    packet: Packet | None = None  # of a host
-    load: Any = ()  # of a reply: the route found; of an error: the broken link; a Discovery
+    packet: Packet | None = None  # packet of a host, if any
+    load: Any = ()  # reply: route; error: broken link; request: a Discovery
 
     @property
     def is_routing(self) -> bool:

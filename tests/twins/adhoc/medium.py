@@ -34,19 +34,19 @@ class Station:
         self.number = number
         self.words = Words(world.tables.streams, STREAM_BACKOFF + number)
         self.errors = Errors(world.tables, STREAM_FRAME + number, world.net.FRAME_LOSS)
-        self.current: Frame | None = None  # in service
-        self.received = False  # the frame in service has been received, its ACK was lost
+        self.current: Frame | None = None  # the frame in service
+        self.received = False  # the frame in service was received but its ACK lost
         self.routing: list[Frame] = []
         self.others: list[Frame] = []
         self.cw = self.net.CW_MIN
         self.short = self.long = 0  # failures of the frame in service
         self.slots = 0
-        self.since = 0  # slots count from here
-        self.air = 0  # it senses others until here
-        self.busy = 0  # it may not begin before this
-        self.end = FOREVER  # of its own exchange, while it is on the air
-        self.outcome = Outcome.OK  # of that exchange
-        self.heard: list[int] = []  # who has received the broadcast
+        self.since = 0  # start of the backoff slots [ns]
+        self.air = 0  # end of the transmissions of others that it senses [ns]
+        self.busy = 0  # earliest time to begin [ns]
+        self.end = FOREVER  # end of its own exchange, or FOREVER
+        self.outcome = Outcome.OK  # outcome of that exchange
+        self.heard: list[int] = []  # nodes that received the broadcast
 
     @property
     def on_the_air(self) -> bool:
@@ -237,7 +237,7 @@ class Medium:
                 if free:
                     self._spend(j, NodeOut.RECEIVE, air_i)
                 self._spend(j, NodeOut.TRANSMIT, air_j)
-                until = whole_end if cts else end_i + net.EIFS  # it waits for the data, even if in vain
+                until = whole_end if cts else end_i + net.EIFS  # it waits for data, even in vain
                 lasts = whole_end if cts else end_i
             else:
                 if free:

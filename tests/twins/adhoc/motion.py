@@ -76,7 +76,7 @@ def random_waypoint(net: Any, draw: Draw) -> Iterator[Leg]:
 def random_direction(net: Any, draw: Draw) -> Iterator[Leg]:
     time, x, y = _start(net, draw)
     for k in count(1):
-        for attempt in range(16):  # a point in a ring, for a direction without sines
+        for attempt in range(16):  # a random point in a ring gives a direction without sines
             words = draw(16 * k + attempt)
             ux = (words[0] - 2**31) >> 8
             uy = (words[1] - 2**31) >> 8

@@ -54,7 +54,7 @@ class Router:
     def now(self) -> int:
         return self.world.now
 
-    # What the ways of routing define.
+    # Hooks of the routing protocols.
 
     def find(self, dest: int) -> Route:
         raise NotImplementedError
@@ -143,7 +143,7 @@ class Router:
         first = min(self.buffer, key=lambda waiting: waiting.due)
         self._leave(first, first.route)
 
-    # Packets on their way.
+    # Forwarded packets.
 
     def hear(self, frame: Frame) -> None:
         """Process a frame for this node, whose index in the route is `frame.hop`."""

@@ -109,7 +109,7 @@ def large_manet_rows(count: int, *, seed: int) -> ManetRows:
 
 
 def _scenario(rng: Generator, *, large: bool = False) -> ManetRows:
-    patient = rng.random() < 0.15  # so long that packets wait for a route in vain, over a slow radio
+    patient = rng.random() < 0.15  # long enough for packets to time out without a route, slow radio
     end = int(rng.uniform(*((40, 60) if patient else (2, 12))) * SECOND)
     window = int(rng.integers(1, 33) if rng.random() < 0.8 else rng.integers(64, 120))
     flow = {
@@ -123,7 +123,7 @@ def _scenario(rng: Generator, *, large: bool = False) -> ManetRows:
         "ACK_DELAY": pick(rng, MS, 20 * MS, 200 * MS), "MIN_RTO": pick(rng, 0, 100 * MS, 200 * MS),
         "MAX_RTO": pick(rng, SECOND, 3 * SECOND, 60 * SECOND), "SAMPLE": SECOND,
     }  # fmt: skip
-    if window >= 64:  # more than a node keeps while it has no route
+    if window >= 64:  # more than a node buffers without a route
         flow["INITIAL_WINDOW"] = window
     count = int(rng.integers(65, 257) if large else rng.integers(2, 13))
     source, sink = (int(n) for n in rng.permutation(count)[:2])
@@ -156,7 +156,7 @@ def _medium_access(rng: Generator, slow: bool) -> Columns:
         "OVERHEAD": pick(rng, 54, 0), "BYTE_TIME": 32 * US if slow else pick(rng, 4 * US, 4 * US, US, 727),
     }  # fmt: skip
     columns["CW_MAX"] = pick(rng, 1023, 1023, columns["CW_MIN"])
-    if rng.random() < 0.3:  # no lattice
+    if rng.random() < 0.3:  # times not on a lattice
         for name in ("SLOT", "SIFS", "EIFS", "RTS", "CTS", "MAC_ACK", "PREAMBLE"):
             columns[name] = PLAIN[name] + int(rng.integers(0, 3000))
     return columns
@@ -236,7 +236,7 @@ def as_sctp(rows: ManetRows, *, seed: int) -> ManetRows:
         columns = sctp_parameters(rng, chunk, int(row[RowP.WINDOW]))
         columns["INITIAL_RTO"] = pick(rng, 300 * MS, SECOND, 3 * SECOND)
         columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
-        if row[RowP.WINDOW] >= 64:  # more than a node keeps while it has no route
+        if row[RowP.WINDOW] >= 64:  # more than a node buffers without a route
             columns["INITIAL_CWND"] = columns["INITIAL_SSTHRESH"] = columns["RWND"]
         for name, value in (columns | {"CHUNK_HEADER": header}).items():
             row[P[name]] = value

@@ -28,7 +28,7 @@ class Sctp(Association):
         self.clock.at(p.START, Rank.HOP, self.sender.start)
 
     def _send(self, _: int, packet: Packet) -> None:
-        packet.last_hop = FOREVER  # it comes before timers of that instant
+        packet.last_hop = FOREVER  # processed before simultaneous timers
         self.transmit(packet)
 
     def finished(self) -> bool:

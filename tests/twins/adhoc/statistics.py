@@ -14,8 +14,8 @@ class Statistics:
         self.source = source
         self.sink = sink
         self.last = 0  # integrated until here [ns]
-        self.began: int | None = None  # an outage
-        self.kept: list[int] = []  # a route that is kept until it breaks
+        self.began: int | None = None  # start of an outage
+        self.kept: list[int] = []  # route that is kept until it breaks
         self.since = 0
         self._look()
         self._keep()

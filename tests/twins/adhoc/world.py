@@ -33,7 +33,7 @@ class World:
         self.source: int = self.net.SOURCE
         self.sink: int = self.net.SINK
         self.difs = self.net.SIFS + 2 * self.net.SLOT
-        self.requests = 0  # route requests there have been
+        self.requests = 0  # number of route requests so far
         self.counters = Counters(self.net.NODES, limit=self.p.LIMIT, bound=self.p.LATE)
         self.topology = Topology(self.tables)
         self.statistics = Statistics(self.counters, self.topology, self.source, self.sink)

@@ -29,7 +29,7 @@ class Application:
         self.written = 0
         self.began = self.wait = 0
         self.sleeps = False
-        self.arrived: list[int] = []  # how long each message took [ns]
+        self.arrived: list[int] = []  # completion times of messages [ns]
         self.idle = self.short = 0
         sender.end = FIRST
         sender.writes = True

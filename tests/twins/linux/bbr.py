@@ -79,8 +79,8 @@ class PacedSender(LinuxSender):
 
     # Pacing.
 
-    rate = 0  # [byte / s]
-    next = 0  # when a burst may leave [ns]
+    rate = 0  # pacing rate [byte / s]
+    next = 0  # earliest time of the next burst [ns]
 
     def __init__(self, *arguments, **named) -> None:  # type: ignore[no-untyped-def]
         super().__init__(*arguments, **named)
@@ -147,7 +147,7 @@ class PacedSender(LinuxSender):
 
     def note_sent(self, segment: Segment, *, repeated: bool) -> None:
         self.sent += 1
-        if not repeated and self.nxt - self.una == 1:  # nothing was out
+        if not repeated and self.nxt - self.una == 1:  # nothing was in flight
             self.first_sent_time = self.delivered_time = self.now_us
         self.records[segment.number] = Sent(
             self.delivered, self.delivered_time, self.first_sent_time, self.app_limited != 0
@@ -220,7 +220,7 @@ class Bbr:
         self.seen_rtt = False
         self.init_pacing()
 
-    # Small questions.
+    # Predicates.
 
     @property
     def bw(self) -> int:
@@ -248,7 +248,7 @@ class Bbr:
             flight += self.c.send_quantum()
         return max(flight - self.bw * wait_us // 2**24, 0)
 
-    # At an ACK.
+    # Processing of an ACK.
 
     def on_ack(self, rs: Sample, acked: int, lost: int, rtt: int) -> None:
         self.update_bandwidth(rs, lost)
@@ -464,7 +464,7 @@ class Bbr:
             self.policer_bw = bw
             self.begin_interval()
 
-    # What else happens.
+    # Other events.
 
     def on_restart(self) -> None:
         self.idle_restart = True

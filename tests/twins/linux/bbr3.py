@@ -30,7 +30,7 @@ class Bbr3Sender(PacedSender):
 
     def note_sent(self, segment: Segment, *, repeated: bool) -> None:
         super().note_sent(segment, repeated=repeated)
-        probe = repeated and not self.resends  # the sender does not count it as in flight twice
+        probe = repeated and not self.resends  # the sender counts it in flight only once
         self.around[segment.number] = self.in_flight() + probe, self.losses
 
     def resend(self, segment: Segment) -> None:
@@ -452,7 +452,7 @@ class Bbr3:
             cap = self.inflight_with_headroom()
         c.cwnd = min(c.cwnd, max(min(cap, self.inflight_shortterm), 4))
 
-    # What else happens.
+    # Other events.
 
     def after_loss(self, cwnd: int) -> int:
         self.save_cwnd()

@@ -100,7 +100,7 @@ class HystartPlusPlus(Standard):
         return self.css_acked // 4 - before
 
     def look(self, sender: Sender, now_us: int, rtt: int, least: int) -> None:
-        if sender.ssthresh != INFINITE:  # only the initial slow start
+        if sender.ssthresh != INFINITE:  # only in the initial slow start
             return
         if sender.una > self.window_end:
             self.window_end = sender.nxt
@@ -128,7 +128,7 @@ class Reno:
     """Reno (RFC 5681)."""
 
     own: type[Standard] = Standard
-    least_rtt = 0  # [us], 0: unknown
+    least_rtt = 0  # minimum RTT [us], 0: unknown
 
     def slow_start(self, p: Parameters) -> Standard:
         """Return the mode of slow start, as in `LinuxP.SLOW_START`."""

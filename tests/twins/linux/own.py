@@ -26,7 +26,7 @@ class OwnSender(PacedSender):
     def begin(self) -> None:
         self.delivered = self.app_limited = 1
 
-    # What a control is asked.
+    # Methods of a congestion control.
 
     def after_loss(self, cwnd: int) -> int:
         self.shrinks = not self.timed_out
@@ -45,10 +45,10 @@ class OwnSender(PacedSender):
     def pace_at(self, rate: float) -> None:
         self.rate = int(max(rate * self.p.DATA, 1.0))
 
-    # What the sender does otherwise.
+    # Overridden methods of the sender.
 
     def timeout(self, *arguments: object) -> None:
-        if arguments:  # it asks itself as its control
+        if arguments:  # called as its own congestion control
             self.shrinks = False
             return
         self.timed_out = True

@@ -26,7 +26,7 @@ class Ack:
     """ACK; `expected` is the first missing segment, and blocks are [left, right)."""
 
     expected: int
-    echo: int  # when the segment was put out whose timestamp comes back [ns]
+    echo: int  # send time of the segment whose timestamp is echoed [ns]
     blocks: list[tuple[int, int]] = field(default_factory=list)
     duplicate: int | None = None
 
@@ -46,9 +46,9 @@ class LinuxReceiver:
         self.clocks = Clocks(parameters)
         self.send_back = send_back
         self.expected = FIRST if parameters.HANDSHAKE == 0 else 0
-        self.told = self.expected  # what the latest ACK said
+        self.told = self.expected  # cumulative ACK sent last
         self.above: set[int] = set()
-        self.blocks: list[tuple[int, int]] = []  # the newest first
+        self.blocks: list[tuple[int, int]] = []  # newest first
         self.duplicate: int | None = None
         self.echo = 0
         self.quick = 18
@@ -58,7 +58,7 @@ class LinuxReceiver:
         self.at_once = 0
         self.gap = 0
         self.syn_at: int | None = None
-        self.syn_acks = 0  # of the timer
+        self.syn_acks = 0  # SYN-ACKs sent by the timer
         self.rtt = 0
         self.last: int | None = None
 
@@ -68,7 +68,7 @@ class LinuxReceiver:
         now, number = self.simulation.now, packet.content.number
         if number == 0:
             if self.syn_at is None:
-                self.echo = packet.sent  # kept for SYNs that are sent again
+                self.echo = packet.sent  # not changed by retransmitted SYNs
             self.expected = max(self.expected, FIRST)
             self.answer_syn()
             return
@@ -121,7 +121,7 @@ class LinuxReceiver:
     def answer_syn(self) -> None:
         """Send a SYN-ACK, and retransmit it if there is no answer."""
         self.syn_at = self.simulation.now
-        self.quick += 1  # this one does not count
+        self.quick += 1  # the first SYN-ACK does not count
         self.acknowledge()
         if self.rtt == 0 and self.syn_acks < 5:
             jiffies = (self.p.INITIAL_RTO // self.p.TICK) * 2**self.syn_acks
@@ -175,7 +175,7 @@ class LinuxReceiver:
         ack = Ack(self.expected, self.echo, self.blocks[:room], self.duplicate)
         options = len(ack.blocks) + (self.duplicate is not None)
         kind, size = "ack", self.p.ACK + (4 + self.p.SACK_BLOCK * options if options else 0)
-        if self.expected == FIRST and not options:  # says nothing but that the connection is there
+        if self.expected == FIRST and not options:  # the ACK of the handshake acknowledges no data
             kind, size = "syn", self.p.HANDSHAKE
         self.quick = max(self.quick - 1, 0)
         self.duplicate = None

@@ -29,7 +29,7 @@ class Segment:
     again: bool = False
     ever: bool = False
     watched: bool = True
-    turn: int = 0  # of all that were put out, which it was
+    turn: int = 0  # number among all transmissions
 
     @property
     def order(self) -> tuple[int, int]:
@@ -58,7 +58,7 @@ class LinuxSender:
         self.connected = parameters.HANDSHAKE == 0
         self.una = self.nxt = FIRST if self.connected else 0
         self.end = FIRST + parameters.LIMIT
-        self.short = int(parameters.SHORT)  # what the last packet lacks of a whole one [byte]
+        self.short = int(parameters.SHORT)  # bytes by which the last packet is shorter than the others
         self.segments: dict[int, Segment] = {}
         self.syns = 0
         self.syn_sent = 0
@@ -69,7 +69,7 @@ class LinuxSender:
         self.counted = 0
         self.state = OPEN
         self.high = 0
-        self.highest = 0  # behind the highest reported
+        self.highest = 0  # one above the highest segment reported by SACK
         self.prior_window = self.prior_ssthresh = 0
         self.prr_delivered = self.prr_out = 0
         self.undo_from: int | None = None
@@ -93,7 +93,7 @@ class LinuxSender:
         self.most_out = 0
         self.limited_end = 0
 
-    # Small questions.
+    # Predicates and clocks.
 
     @property
     def now_us(self) -> int:
@@ -236,7 +236,7 @@ class LinuxSender:
         if first or self.purpose == "probe":
             self.rearm()
 
-    # What a sender that paces does otherwise.
+    # Hooks of a sender with pacing.
 
     def may_leave(self) -> bool:
         return True
@@ -396,7 +396,7 @@ class LinuxSender:
             if not segment.reported and segment.watched and (segment.again or not segment.lost)
         ]
         before = [segment for segment in judged if not segment.again and segment.order < self.rack]
-        # Of those sent again Linux looks at none behind one that was not put out before.
+        # Linux stops at the first retransmitted segment that was not sent before the latest delivered one.
         again = sorted((segment for segment in judged if segment.again), key=lambda segment: segment.turn)
         before += itertools.takewhile(lambda segment: segment.order < self.rack, again)
         wait = 0

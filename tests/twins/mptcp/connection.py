@@ -27,7 +27,7 @@ class Connection:
     ) -> None:
         self.simulation, self.outcomes, self.p = simulation, outcomes, parameters
         self.subflows = [Subflow(self, path, control) for path in paths]
-        # Data packets: of these the application has written all below `written`; `next` is given next.
+        # Data packets: the application has written all below `written`; `next` is scheduled next.
         self.acknowledged = self.written = self.given = self.next = 0
         self.timer = Timer(simulation, 10, self.on_timer)
         self.jiffies = 200 * MS // parameters.TICK
@@ -232,7 +232,7 @@ class Connection:
         self.finish(acked, advances=advances)
 
     def finish(self, acked: Subflow | None, *, advances: bool) -> None:
-        waits = self.written < self.p.LIMIT  # the application, for room
+        waits = self.written < self.p.LIMIT  # the application waits for room
         if waits and acked is not None and acked.sender.in_flight() < acked.sender.cwnd:
             before = acked.buffer
             acked.grow_buffer()

@@ -71,7 +71,7 @@ class Olia(Coupled):
     """OLIA (Khalili et al. 2013)."""
 
     def __init__(self) -> None:
-        self.losses = [FIRST, FIRST]  # what was acknowledged when packets were lost
+        self.losses = [FIRST, FIRST]  # packets acknowledged at the latest losses
         self.growth = 0
 
     def interval(self) -> int:

@@ -81,11 +81,11 @@ class Subflow:
         self.backup = bool(p.BACKUP & (1 << self.number))
         self.usable = self.starts = False
         self.numbers: dict[int, int] = {}  # data sequence number of each packet of the subflow
-        self.passed = FIRST  # the receiver has passed all packets before
+        self.passed = FIRST  # all packets before were passed to the connection
         self.first_to_bring = 0
         self.window_grows = p.WINDOW_GROWTH  # packets that do this, and are acknowledged at once
         self.rate = 0
-        self.windows = 3 if control == "bbr" else 2  # that the send buffer has room for
+        self.windows = 3 if control == "bbr" else 2  # windows that fit into the send buffer
         self.buffer = self.windows * max(p.INITIAL_WINDOW, 10) * p.PER_MSS
         self.stale = False
         self.silent_periods = 0
@@ -175,7 +175,7 @@ class Subflow:
 
     def at_receiver(self, packet: Packet) -> None:
         number = packet.content.number
-        # Timers that expire now come first, and say what was there before this packet.
+        # Timers that expire now come first and must not see this packet.
         self.receiver.delayed.expire_if_due()
         self.receiver.merging.expire_if_due()
         if number >= FIRST:
@@ -197,7 +197,7 @@ class Subflow:
     def send_back(self, packet: Packet) -> None:
         self.pass_up()
         ack: Ack = packet.content
-        ack.blocks = ack.blocks[: 0 if ack.duplicate is not None else 1]  # there is room for one
+        ack.blocks = ack.blocks[: 0 if ack.duplicate is not None else 1]  # there is room for one packet
         if packet.kind == "ack":
             options = len(ack.blocks) + (ack.duplicate is not None)
             p = self.connection.p

@@ -21,7 +21,7 @@ class Rank(IntEnum):
     ACK = 7  # a packet reaches the sender; likewise
     DELAYED_ACK = 8  # packets that arrive now come before the timers
     RETRANSMISSION = 9
-    PACING = 10  # today's Linux
+    PACING = 10  # current Linux
     WRITE = 11  # its application
     VALIDATION = 11  # QUIC over two paths
     T1 = 10  # SCTP: the handshake

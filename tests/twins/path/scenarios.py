@@ -350,7 +350,7 @@ def with_bursts(rows: Rows, *, seed: int) -> Rows:
         for losses, chances in ((Hop.LOSS, Hop.CHANCES), (Hop.BURST_LOSS, Hop.BURST_CHANCES)):
             column = losses + (Hop.R_LOSS - Hop.LOSS if losses == Hop.LOSS else 1) * direction
             hops[bursty, column] = rng.integers(1, 6, bursty.sum())
-            least = 0 if losses == Hop.LOSS else certain // 10  # the twin looks out for the next loss
+            least = 0 if losses == Hop.LOSS else certain // 10  # the twin computes the next loss in advance
             lost = rng.choice([least, certain // 10, certain // 2, certain], size=bursty.sum())
             turns = rng.choice([1, certain // 20, certain // 2, certain - 1], size=bursty.sum())
             hops[bursty, chances + direction] = (lost << CHANCE_BITS) | turns
@@ -440,7 +440,7 @@ def sold(table: Any, rng: Generator, byte_time: int) -> None:
     if rng.random() < 0.6:
         put(Head.FRAMING, pick(rng, 0, 8, 38, 46), pick(rng, 0, 64, 84))
         put(Head.CELLS, rng.random() < 0.5, 0)
-    if rng.random() < 0.7:  # now and then no data fit into the bucket
+    if rng.random() < 0.7:  # sometimes no data fit into the bucket
         rate, burst = round(byte_time * rng.uniform(0.3, 2)), int(rng.integers(1000, 30_000))
         put(Head.SHAPER, rate, burst * rate >> BYTE_TIME_BITS)
         if rng.random() < 0.5:

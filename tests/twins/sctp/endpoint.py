@@ -34,7 +34,7 @@ class Destination:
         self.active = True
         self.confirmed = True
         self.idle_since = 0
-        self.silent_since = 0  # when the first of the timeouts in a row was started
+        self.silent_since = 0  # start of the first of the timeouts in a row
 
     def measure(self, rtt: int) -> None:
         """Update the RTO with an RTT measurement (RFC 2960, section 6.3.1)."""
@@ -78,11 +78,11 @@ class Endpoint(Generic[D]):
         self.parameters = parameters
         self.streams = streams
         self.end = end
-        self.flow = flow  # its number among those of the run
+        self.flow = flow  # number of the association in the run
         self.transmit = transmit
         self.destinations = destinations
         self.primary = destinations[0]
-        self.current = destinations[0]  # where new data goes
+        self.current = destinations[0]  # destination of new data
         self.errors = 0  # timeouts in a row, on any path
         self.established = False
         self.unanswered = [
@@ -166,7 +166,7 @@ class Endpoint(Generic[D]):
                 self.close()
                 return False
         if destination is self.primary and not self.parameters.FAILBACK:
-            self.primary = self.current  # ns-2's change of the primary, in effect "at once"
+            self.primary = self.current  # ns-2 changes the primary with immediate effect
         return True
 
     def on_failover(self, silence: int) -> None:

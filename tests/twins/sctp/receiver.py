@@ -31,15 +31,15 @@ class SctpReceiver(Endpoint[Destination]):
         super().__init__(*arguments, end=1, **named)
         self.outcomes = outcomes
         self.cumulative = 0
-        self.above: set[int] = set()  # arrived, behind a gap
-        self.duplicates: set[int] = set()  # to be named in the next SACK
+        self.above: set[int] = set()  # arrived above a gap
+        self.duplicates: set[int] = set()  # to be reported in the next SACK
         self.packets_since_sack = 0
         self.timer = Timer(self.simulation, Rank.SACK, self.waited_long_enough)
         self.reply_path = 0
 
     def receive(self, packet: Packet) -> None:
         """Process a packet that arrives on path `packet.path`."""
-        if packet.last_hop < self.parameters.ACK_DELAY:  # ns-2 set the timer before it sent the packet on
+        if packet.last_hop < self.parameters.ACK_DELAY:  # ns-2 sets the timer before it passes the packet on
             self.timer.expire_if_due()
         self.reply_path = packet.path
         if packet.kind == "init" and not self.established:
@@ -88,7 +88,7 @@ class SctpReceiver(Endpoint[Destination]):
                 self.timer.stop()
                 now = True
         fits = self.room() >= p.DATA + p.CHUNK_HEADER
-        fits |= self.sacks_discarded and number == self.cumulative + 1  # it makes room
+        fits |= self.sacks_discarded and number == self.cumulative + 1  # it frees space in the window
         self.outcomes.arrived(packet, number if fits else None, self.simulation.now)
         if not fits:
             now = self.sacks_discarded

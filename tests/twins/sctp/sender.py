@@ -26,10 +26,10 @@ class Road(Destination):
         self.ssthresh = parameters.INITIAL_SSTHRESH
         self.partial_acked = 0  # bytes acknowledged since cwnd last grew in congestion avoidance
         self.outstanding = 0  # bytes
-        self.newly_acked = 0  # bytes, by the SACK in hand
-        self.first_outstanding: Chunk | None = None  # a note of the loops over the send buffer
-        self.cut = False  # by the fast retransmit in hand
-        self.timing = False  # a chunk is being timed
+        self.newly_acked = 0  # bytes, by the SACK in process
+        self.first_outstanding: Chunk | None = None  # used by loops over the send buffer
+        self.cut = False  # by the fast retransmit in process
+        self.timing = False  # the RTT of a chunk is measured
         self.timer: Timer  # T3
         self.degrade_timer: Timer
 
@@ -43,14 +43,14 @@ class Chunk:
     """DATA chunk in the send buffer, not yet cumulatively acknowledged."""
 
     number: int  # TSN
-    destination: Road  # to which it was last sent
-    timed_at: int | None = None  # when it was sent, if it is being timed
+    destination: Road  # destination of its latest transmission
+    timed_at: int | None = None  # send time, if its RTT is measured
     sent_times: int = 1
     gap_acked: bool = False
-    counted_partial: bool = False  # in partial_acked, by a gap block
-    missing: int = 0  # reports
+    counted_partial: bool = False  # counted in partial_acked because of a gap block
+    missing: int = 0  # number of reports as missing
     marked: str = ""  # for retransmission: "fast" or "timeout"
-    fast_retransmitted: bool = False  # only once
+    fast_retransmitted: bool = False  # at most once
 
 
 class SctpSender(Endpoint[Road]):
@@ -68,10 +68,10 @@ class SctpSender(Endpoint[Road]):
         self.retries = 0
 
         self.buffer: list[Chunk] = []  # by number
-        self.sent = 0  # highest number put out
+        self.sent = 0  # highest number sent
         self.cumulative = 0
         self.highest_newly_acked = 0
-        self.recover = 0  # one cut per window
+        self.recover = 0  # one reduction per window
         self.highest_outstanding = 0
         self.peer_window = 0
         self.may_send_new = False
@@ -114,11 +114,11 @@ class SctpSender(Endpoint[Road]):
             self.may_send_new = True
             self.begin_heartbeats()
 
-    # Everything that arrives.
+    # Arriving packets.
 
     def receive(self, packet: Packet) -> None:
         """Process a packet of the receiver."""
-        if self.asking == "init":  # ns-2 takes anything for the answer
+        if self.asking == "init":  # ns-2 accepts any packet as the answer
             self.peer_window = self.parameters.RWND
             self.ask("cookie")
         elif self.asking == "cookie":
@@ -210,7 +210,7 @@ class SctpSender(Endpoint[Road]):
         """Reset the error counter of the path of an acknowledged chunk, unless the chunk had timed out."""
         other_path = chunk.sent_times > 1 and chunk.destination.number != self.sack_path
         if self.parameters.FAILBACK and other_path:
-            return  # RFC 9260, 8.2: it may have arrived the first time
+            return  # RFC 9260, section 8.2: the first transmission may have arrived
         if chunk.destination.errors and chunk.marked != "timeout":
             self.prove_active(chunk.destination)
 
@@ -333,7 +333,7 @@ class SctpSender(Endpoint[Road]):
         self.any_marked = any(chunk.marked for chunk in self.buffer)
 
     def retransmit_to(self, target: Road, marked: list[Chunk], one_packet: bool) -> None:
-        for chunk in marked:  # while here, marked chunks are not outstanding
+        for chunk in marked:  # here, marked chunks do not count as outstanding
             chunk.destination.outstanding -= self.chunk_size
         packets = 0
         for chunk in self.buffer:

@@ -124,7 +124,7 @@ class TodaysSender(Manager[Route]):
         if self.parameters.CMT or not self.waiting():
             self.send_new()
 
-    # What is where.
+    # Chunks by state.
 
     def of(self, route: Route) -> list[Chunk]:
         """Return the chunks last sent on a path that have not arrived, by TSN."""

@@ -25,7 +25,7 @@ class Fates:
     """Fates of packets under an algorithm."""
 
     drop: Callable[[Waiting], None]
-    mark: Callable[[Waiting], bool]  # whether it could be
+    mark: Callable[[Waiting], bool]  # True if the packet was marked instead of dropped
 
 
 class CoDel:
@@ -106,7 +106,7 @@ class FqCoDel:
     def __init__(self, columns: Any, fates: Fates) -> None:
         self.columns = columns
         self.fates = fates
-        self.queues: dict[Any, CoDel] = {}  # of what tells flows apart
+        self.queues: dict[Any, CoDel] = {}  # by the fields that distinguish flows
         self.credits: dict[Any, int] = {}
         self.new: list[Any] = []
         self.old: list[Any] = []

@@ -75,7 +75,7 @@ def _slots(
     flow[Flow.CLASS], flow[Flow.SIZES], flow[Flow.THINKS] = number, at, at + WORDS
     flow[Flow.GAP] = 0 if users else int(10 ** rng.uniform(7.0, 9.0))
     flow[Flow.PERIODS] = PERIODS
-    # What a short last packet saves on the way is part of the latency.
+    # The time that a short last packet saves is part of the latency.
     way = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
     times = (flow[Flow.ACCESS], *links[way, Link.BYTE_TIME], flow[Flow.SINK])
     size = flow[RowP.DATA] + flow[RowP.CHUNK_HEADER] + flow[RowP.HEADER]

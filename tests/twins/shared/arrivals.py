@@ -48,7 +48,7 @@ class Slot:
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         self.world, self.number, self.columns = world, number, columns
-        self.flows: list[Flow] = [self._flow(START=FOREVER)]  # the first one never begins
+        self.flows: list[Flow] = [self._flow(START=FOREVER)]  # the first one never starts
         self.active_before = False
         self.class_: Class
         self.source: Source

@@ -46,10 +46,10 @@ class Flow:
         self.to_network = Cable(columns.ACCESS, columns.SOURCE_DELAY)
         self.to_sink = Cable(columns.SINK, columns.SINK_DELAY)
         self.route = [world.links[number] for number in columns.route]
-        self.detours = columns.detours  # times in which packets take the other route
+        self.detours = columns.detours  # times in which packets use the backup route
         self.on_way: set[Segment] = set()  # data
-        self.under_way: set[Segment] = set()  # and all else
-        self.through: list[Segment] = []  # data that the last link has let go or will
+        self.under_way: set[Segment] = set()  # data and other packets
+        self.through: list[Segment] = []  # data that the last link has transmitted or will transmit
         self.in_flight_before = self.marked = self.acks_sent = 0
         self.before: dict[FlowOut, int] = {}  # counters at the end of the warm-up
         self.finished = NEVER
@@ -225,7 +225,7 @@ class Tcp(Association):
         self.agenda.plan(columns.START, Phase.HOST, number, self.sender.start, turn=Turn.START)
 
     def _send(self, packet: Packet) -> None:
-        if packet.kind == "data":  # Vegas of the path twin has no header
+        if packet.kind == "data":  # the path twin of Vegas sends packets without a header
             packet.size = self.columns.DATA + self.columns.HEADER - self.sender.missing(packet.content)
         is_new = packet.kind == "data" and packet.content > self.sender.highest_sent
         self.transmit(packet, reduced=is_new and self.must_tell)

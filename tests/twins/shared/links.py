@@ -26,12 +26,12 @@ class Segment:
     flow: "Flow"
     packet: Packet
     route: list["Link"]
-    deliver: Callable[["Segment", int], None]  # called with the time at which the last link lets it go
+    deliver: Callable[["Segment", int], None]  # called with the end of its transmission by the last link
     hop: int = 0
-    sending: tuple[int, int] = (0, 0)  # begin and end of its transmission by the link that has it
-    congested: bool = False  # data: a router says so (CE)
-    reduced: bool = False  # data: the sender has understood (CWR)
-    echo: bool = False  # ACK: a router said so (ECE)
+    sending: tuple[int, int] = (0, 0)  # begin and end of its transmission by the present link
+    congested: bool = False  # data: marked by a router (CE)
+    reduced: bool = False  # data: the sender has reduced its window (CWR)
+    echo: bool = False  # ACK: echo of a mark (ECE)
 
     @property
     def is_ack(self) -> bool:
@@ -59,9 +59,9 @@ class Service:
     """Packet that a link has accepted."""
 
     came: int
-    begins: int  # its transmission, which may be after the end of the run
+    begins: int  # start of its transmission, maybe after the end of the run
     ends: int
-    begun: bool = True  # before the link went down
+    begun: bool = True  # True if it started before the link failed
 
 
 class Link:
@@ -77,7 +77,7 @@ class Link:
             description = read(world.tables.pairs[number])
             self.varying = Varying(description, world.tables.streams, STREAM_LINK + number)
         first, end = (max(k - TABLE, 0) for k in (columns.OUTAGES, columns.OUTAGES_END))
-        self.outages = world.tables.pairs[number][first:end]  # those that are not over, in order
+        self.outages = world.tables.pairs[number][first:end]  # present and future outages, in order
         self.free_at = 0
         self.departures: list[int] = []  # of the packets held: those waiting, and one in transmission
         self.services: list[Service] = []
@@ -150,7 +150,7 @@ class Link:
         if segment.hop < len(segment.route):
             next_link = segment.route[segment.hop]
             self.world.agenda.plan(time, Phase.LINK, self.number, next_link.enter, segment)
-        elif segment.flow.detours is not None:  # what takes the other route may overtake it
+        elif segment.flow.detours is not None:  # packets on the backup route may overtake it
             self.world.agenda.plan(time, Phase.LINK, self.number, segment.deliver, segment, time)
         else:
             segment.deliver(segment, time)

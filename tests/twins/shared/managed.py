@@ -26,8 +26,8 @@ class ManagedLink(Link):
             self.queue = Pie(columns, fates, world.tables.streams, STREAM_PIE + number, self._takes)
             self._plan_update(columns.AQM_INTERVAL)
         self.sending = 0  # bytes of the packet in transmission, or of the latest one
-        self.asks = False  # the transmitter, soon or when it has sent what it has
-        self.dropped: list[Service] = []  # what had waited until then
+        self.asks = False  # True if the transmitter will request a packet
+        self.dropped: list[Service] = []  # waiting packets that were dropped
 
     def _takes(self, size: int) -> int:
         return transmission_time(size, self.columns.BYTE_TIME)

@@ -8,7 +8,7 @@ from tests.twins.random_numbers import Streams
 
 class Verdict(Enum):
     PASS = 0
-    HIT = 1  # by chance: to be dropped or marked
+    HIT = 1  # random: dropped or marked
     DROP = 2
 
 
@@ -19,7 +19,7 @@ class Red:
         self.stream = stream
         self.draws = 0
         self.mean = 0.0  # queue
-        self.count = -1  # packets since the last hit; -1: the mean is low
+        self.count = -1  # packets since the last hit; -1: the mean is below the threshold
 
     def judge(self, held: int, idle: int | None) -> Verdict:
         """Return the verdict on a packet that finds `held` others; `idle` is the time since the queue became

@@ -294,7 +294,7 @@ def _net(rng: Generator, kinds: Sequence[int], one_way: bool) -> Net:
     for columns in net.links:
         if red and rng.random() < 0.7:
             columns |= _red(rng, columns)
-    chosen = rng.choice(kinds, int(rng.integers(1, 4)))  # a few, to meet each other
+    chosen = rng.choice(kinds, int(rng.integers(1, 4)))  # few, so that they interact
     for _ in range(int(rng.integers(1, 7))):
         _choose_flow(rng, net, paths, int(rng.choice(chosen)), on_lattice)
     return net
@@ -306,7 +306,7 @@ def _choose_topology(rng: Generator, net: Net, on_lattice: bool) -> list[tuple[l
     chain = [(n, n + 1) for n in range(routers - 1)]
     tree = [(int(rng.integers(n)), n) for n in range(1, routers)]
     cables = [chain, tree, [*tree, (0, routers - 1)], [*chain, (routers - 1, 0)]][int(rng.integers(4))]
-    links: dict[tuple[int, int], list[int]] = {}  # may be parallel
+    links: dict[tuple[int, int], list[int]] = {}  # cables may be parallel
     rate = rng.uniform(5.0, 6.6)  # log10 [bit/s]
     lossy = rng.random() < 0.4
     for a, b in cables:

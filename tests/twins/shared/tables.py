@@ -31,7 +31,7 @@ class Tables:
         self.flows = [self._flow(rows.flows[row, f]) for f in range(self.p.FLOWS)]
         self.links = [named(rows.links[row, number], Link) for number in range(self.p.LINKS)]
         ends = rows.links[row, :, Link.COLUMNS :].reshape(rows.links.shape[1], -1, 2)
-        self.pairs = [list(map(tuple, table)) for table in ends.tolist()]  # of what varies
+        self.pairs = [list(map(tuple, table)) for table in ends.tolist()]  # of time-varying links
         self.constants = [int(value) for value in rows.constants[row]]
         self.losses = [[int(word) for word in digits] for digits in rows.losses]
         self.streams = Streams(self.p.SEED, self.p.SCENARIO, self.p.REPLICATION)

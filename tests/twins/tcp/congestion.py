@@ -77,7 +77,7 @@ class Counting(Standard):
         self.has_lost = True
         self.acks = 0
 
-    # What the controls define.
+    # Hooks of the controls.
 
     def milliseconds(self, now: int) -> int:
         return now // MS
@@ -125,8 +125,8 @@ class Bic(Counting):
 class Cubic(Counting):
     def forget(self) -> None:
         super().forget()
-        self.epoch = 0  # when the window began to grow after a loss [ms]; 0: not yet
-        self.origin = 0  # where the curve is flat
+        self.epoch = 0  # start of the growth after a loss [ms]; 0: not started
+        self.origin = 0  # window at the inflection point
         self.flat_after = 0  # K [1 / HZ]
         self.min_rtt_8 = 0  # [1/8 ms]
         self.friendly_acks = 0
@@ -207,7 +207,7 @@ class Westwood(Standard):
         self.bytes = 0
         self.once = self.twice = 0  # smoothed bandwidth [byte / ms]
         self.rtt_min: int | None = None  # [ms]
-        self.accounted = 0  # bytes that duplicates stood for
+        self.accounted = 0  # bytes counted for duplicate ACKs
         self.credit = 0  # packets acknowledged since the window last opened
 
     def grow(self, cwnd: float, ssthresh: int, now: int, rtt: int, acked: int) -> float:

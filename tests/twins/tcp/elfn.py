@@ -17,7 +17,7 @@ class Elfn(Resuming):
         return 2_000_000_000
 
     def ask(self) -> None:
-        self.transmit_probe()  # the reply to any probe of this pause will do
+        self.transmit_probe()  # the reply to any probe of this pause is accepted
 
     def rtt_has_grown(self, rtt: int) -> bool:
         return False

@@ -5,7 +5,7 @@ from tests.twins.tcp.receiver import Ack
 
 
 class Eln(NewReno):
-    marked = False  # the acknowledgement at hand
+    marked = False  # the acknowledgement in process
 
     def on_ack(self, ack: Ack) -> None:
         self.marked = ack.marked

@@ -200,7 +200,7 @@ class Linux(TcpSender):
         self.state = "open"  # or "recovery" or "loss"
         self.allowed = int(self.initial_window)
         self.halving = 0
-        self.cwnd = self.allowed  # what is sampled
+        self.cwnd = self.allowed  # window for samples
         if self.highest_ack == 0:
             self.scoreboard.judged = 0
 

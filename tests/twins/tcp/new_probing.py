@@ -33,7 +33,7 @@ class Memory(Scoreboard):
 
 class NewProbing(Pausing, Sack):
     scoreboard: Memory
-    watched = -1  # the hole behind this packet has been resent before packets from `noted` on
+    watched = -1  # the hole after this packet was retransmitted before packets from `noted` on
     noted = 0
 
     def __init__(self, *arguments: object) -> None:
@@ -87,7 +87,7 @@ class NewProbing(Pausing, Sack):
 
     def on_ack_in_recovery(self, ack: Ack) -> None:
         if self.highest_ack < self.scoreboard.gone and self.highest_ack < ack.number < self.recover:
-            self.pipe += 1  # the packet behind the hole was not in the pipe
+            self.pipe += 1  # the packet after the hole was not in the pipe
         old = self.highest_ack
         super().on_ack_in_recovery(ack)
         if self.recovering and self.highest_ack == old and self.is_lost_again():

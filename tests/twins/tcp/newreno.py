@@ -18,7 +18,7 @@ class NewReno(Reno):
             self.on_partial_ack(number)
 
     def on_partial_ack(self, number: int) -> None:
-        if not self.saw_partial_ack:  # only the first one restarts the timer ("impatient")
+        if not self.saw_partial_ack:  # only the first partial ACK restarts the timer ("impatient")
             self.saw_partial_ack = True
             self.set_timer()
         newly_acked = number - self.last_ack

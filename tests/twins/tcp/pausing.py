@@ -15,13 +15,13 @@ class Pausing(TcpSender):
     paused = False
     cause = ""
     began = 0
-    total = 0  # of the pauses that are over [ns]
-    oldest = 0  # replies to earlier probes do not count
+    total = 0  # duration of the completed pauses [ns]
+    oldest = 0  # replies to earlier probes are ignored
     asked_at = 0
-    slow: list[bool]  # of the replies so far: later than the RTT lets expect
-    rto_before = 0  # the timeout that the estimator found before the latest, not backed off
+    slow: list[bool]  # of the replies so far: later than expected from the RTT
+    rto_before = 0  # previous timeout of the estimator, without back-off
 
-    # What the variants define.
+    # Hooks of the variants.
 
     def timeout_action(self) -> str:
         """Return the action at a timeout: "lose", "spare" or "pause"."""
@@ -104,7 +104,7 @@ class Pausing(TcpSender):
     def paused_until(self, now: int) -> int:
         return self.total + (now - self.began if self.paused else 0)
 
-    # What a TCP does, seen from here.
+    # Methods of a TCP.
 
     def on_timer(self) -> None:
         if self.paused:

@@ -15,7 +15,7 @@ class Resuming(Pausing, NewReno):
         newly_acked = ack.number - self.highest_ack
         if newly_acked == 0:
             self.inflation += 1
-        else:  # one filled the hole, the others had arrived
+        else:  # one filled the hole, the others had arrived before
             self.inflation = max(self.inflation - (newly_acked - 1), 0)
 
     def cut_after_pause(self) -> None:
@@ -57,7 +57,7 @@ class Probing(Resuming):
     def on_duplicate_ack(self) -> None:
         if self.resumed_at == self.highest_ack:
             self.duplicates_since += 1
-            if self.duplicates_since == self.parameters.DUPACKS:  # the repair has been lost
+            if self.duplicates_since == self.parameters.DUPACKS:  # the retransmission was lost
                 self.dupacks += 1
                 self.inflation += int(self.last_cut == "dupack")
                 self.outcomes.add(Out.FAST_RETRANSMITS)

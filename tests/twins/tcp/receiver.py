@@ -80,7 +80,7 @@ class Receiver:
         self.history = SackHistory() if sack else None
         self.send_back = send_back
         self.timer = Timer(simulation, Rank.DELAYED_ACK, self._waited_long_enough)
-        self.waiting = -1  # the packet whose acknowledgement waits
+        self.waiting = -1  # the packet with a delayed acknowledgement
         self.duplicate = False  # the newest packet had arrived before
         self.destroyed: set[int] = set()  # numbers from `expected` on that arrived destroyed
         self.echo = 0  # the timestamp to send back [ns]

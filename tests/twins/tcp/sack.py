@@ -11,8 +11,8 @@ class Scoreboard:
     def __init__(self) -> None:
         self.sacked: set[int] = set()
         self.lowest = -1  # first packet not cumulatively acknowledged
-        self.next_hole = -1  # holes below have been resent
-        self.news = False  # the latest update reported something new
+        self.next_hole = -1  # holes below have been retransmitted
+        self.news = False  # the latest update reported new packets
 
     def clear(self) -> None:
         self.sacked = set()
@@ -55,7 +55,7 @@ class Sack(TcpSender):
 
     def on_ack(self, ack: Ack) -> None:
         if self.recovering:
-            if ack.number >= self.highest_ack:  # else others have overtaken it
+            if ack.number >= self.highest_ack:  # otherwise later packets have overtaken it
                 self.on_ack_in_recovery(ack)
             self.send_window()
             return
@@ -86,7 +86,7 @@ class Sack(TcpSender):
             self.highest_ack = ack.number
             self.write()
             self.scoreboard.update(self.highest_ack, ack.blocks)
-            self.pipe -= 1  # the packet resent and the one that triggered this acknowledgement
+            self.pipe -= 1  # the retransmitted packet and the one that triggered this ACK
             self.set_timer()
             self.backoff = 1
         elif not self.after_timeout:
@@ -138,7 +138,7 @@ class Sack(TcpSender):
     def resume(self) -> None:
         if self.recovering:
             self.send_window()
-        else:  # new packets, whatever was reported missing
+        else:  # new packets, regardless of holes
             super().send_window()
 
     def room(self) -> bool:

@@ -18,7 +18,7 @@ class TcpSender:
     """
 
     first_data = 1
-    sack = False  # wants acknowledgements with SACK blocks
+    sack = False  # requires ACKs with SACK blocks
     probes = pauses = spared = 0  # probe segments, pauses begun, losses without a cut
 
     def __init__(
@@ -32,7 +32,7 @@ class TcpSender:
         self.send_packet = send
         self.timer = Timer(simulation, Rank.RETRANSMISSION, self.on_timer)
         self.may_send: Callable[[], bool] = lambda: True  # called before packets of the window are sent
-        self.send_probe: Callable[[int], None]  # puts a probe segment out; for senders that pause
+        self.send_probe: Callable[[int], None]  # sends a probe segment; for senders that pause
 
         self.window = parameters.WINDOW
         self.initial_window = float(parameters.INITIAL_WINDOW)
@@ -41,7 +41,7 @@ class TcpSender:
         self.next_number = 0  # the next to send
         self.highest_sent = -1
         self.highest_ack = -1
-        self.last_ack = -1  # stays behind highest_ack in SACK's fast recovery
+        self.last_ack = -1  # lower than highest_ack in the fast recovery of SACK
         self.limit = parameters.LIMIT + self.first_data  # the application has data below this number,
         self.written = self.first_data  # and has written it to the socket buffer below this one
         self.finished = False
@@ -66,12 +66,12 @@ class TcpSender:
             self.highest_sent = self.highest_ack = self.last_ack = 0
         self.write()
 
-    # What the subclasses define.
+    # Hooks of the subclasses.
 
     def on_ack(self, ack: Ack) -> None:
         raise NotImplementedError
 
-    # The world.
+    # Packets and events from the network.
 
     def start(self) -> None:
         self.send_window()
@@ -258,14 +258,14 @@ class TcpSender:
     def back_off(self) -> None:
         if self.backoff < 64 or self.rto() < self.parameters.MAX_RTO:
             self.backoff *= 2
-        if self.backoff > 8:  # so long ago that the estimate is worth nothing
+        if self.backoff > 8:  # after so many timeouts the estimate is useless
             self.rttvar_4 += self.srtt_8 >> 3
             self.srtt_8 = 0
 
     def measure(self, rtt: int) -> None:
         """Measure the RTT of a packet sent `rtt` ns ago with the coarse clock."""
         tick = self.parameters.TICK
-        since_tick = (self.simulation.now - rtt + self.phase) % tick  # when it was sent
+        since_tick = (self.simulation.now - rtt + self.phase) % tick  # send time
         self.rtt_ticks = max(1, (rtt + since_tick) // tick)
         if self.srtt_8 == 0:
             self.srtt_8 = self.rtt_ticks << 3

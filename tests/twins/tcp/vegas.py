@@ -18,7 +18,7 @@ class Vegas(TcpSender):
         super().__init__(*arguments)  # type: ignore[arg-type]
         self.first_sent = 0
         self.clear_tables()
-        self.heard = False  # any acknowledgement so far
+        self.heard = False  # True after the first acknowledgement
         self.window_changed_at = 0
         self.slow_window = 0.0  # cwnd before it was inflated
         self.base_rtt = SECOND**2
@@ -178,7 +178,7 @@ class Vegas(TcpSender):
             self.fine_rto *= 2
         else:
             self.fine_rto += self.fine_rto >> 3
-        if self.window_changed_at < sent_at:  # not cut since this packet was sent
+        if self.window_changed_at < sent_at:  # no reduction since this packet was sent
             if window <= 3:
                 window = 2
             elif transmits > 1:

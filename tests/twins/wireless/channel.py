@@ -20,7 +20,7 @@ class Channel:
     def __init__(self, world: "World") -> None:
         self.world = world
         self.on_air: dict[int, Transmission] = {}  # by sender
-        self.frames = 0  # put on the air so far
+        self.frames = 0  # sent so far
 
     def sensed(self, station: "Node") -> set[int]:
         """Return the transmitting nodes that the station senses."""
@@ -34,7 +34,7 @@ class Channel:
         for station in starting:
             if not before & station.sense:
                 station.freeze(now)
-            if station.lock is not None:  # it gives the reception up
+            if station.lock is not None:  # it aborts the reception
                 if station.lock.kind == Kind.DATA and station.lock.to == station.number:
                     station.count(NodeOut.COLLIDED)
                 station.lock = None
@@ -73,7 +73,7 @@ class Channel:
             station.lock = candidate
             station.corrupt = bool(rest & station.disturbs(candidate))
             station.disturbed = 0
-            station.nav_reset.stop()  # an announced frame seems to come
+            station.nav_reset.stop()  # the frame may be the one that the RTS announced
 
     def end(self, number: int) -> None:
         """End the transmission of node `number`."""

@@ -29,15 +29,15 @@ class FlowOutcomes(Outcomes):
         early: Callable[[], int],
     ) -> None:  # fmt: skip
         super().__init__(limit=limit)
-        self.saturated = saturated  # its delays are not measured
-        self.early = early  # how long ago what arrives has been received [ns]
+        self.saturated = saturated  # without measured delays
+        self.early = early  # time since the reception of arriving data [ns]
         self.tcp = tcp
         self.warm_up = warm_up
         self.bin_length = bin_length
         self.end = end
-        self.first_put_out: dict[int, int] = {}  # packet: time
+        self.first_put_out: dict[int, int] = {}  # time of the first transmission by packet
         self.source_done = NEVER
-        self.all_arrivals: list[tuple[int, int]] = []  # of distinct data: time, and delay [ns]
+        self.all_arrivals: list[tuple[int, int]] = []  # new data: time, and delay [ns]
         self.reset(in_flight=0)
 
     def reset(self, *, in_flight: int) -> None:
@@ -46,7 +46,7 @@ class FlowOutcomes(Outcomes):
         self.more: Counter[FlowOut] = Counter({FlowOut.IN_FLIGHT_BEFORE: in_flight})
         self.delays: list[int] = []
         self.arrivals: list[int] = []  # times
-        self.fates: Counter[FlowOut] = Counter()  # of packets put out since then
+        self.fates: Counter[FlowOut] = Counter()  # of packets sent after the warm-up
 
     def note_sent(self, packet: Packet, now: int, *, last: int) -> None:
         """Record that the source sends a packet; `last` is the number of its last packet."""

@@ -184,7 +184,7 @@ class Tcp(Association):
         self.clock.at(columns.START, Rank.HOP, self.sender.start)
 
     def transmit(self, packet: Packet) -> None:
-        if packet.kind == "data":  # Vegas of the path twin has no header
+        if packet.kind == "data":  # the path twin of Vegas sends packets without a header
             packet.size = self.columns.SIZE + self.columns.HEADER - self.sender.missing(packet.content)
         super().transmit(packet)
 

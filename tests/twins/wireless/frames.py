@@ -32,9 +32,9 @@ class Frame:
 
     packet: Packet
     route: Route
-    hop: int  # number of the link of the route that it is to cross
-    received: bool = False  # by the other end, whose ACK is still missing
-    parts: ClassVar[int] = 1  # that noise may destroy
+    hop: int  # index in the route of the link to cross next
+    received: bool = False  # by the receiver, whose ACK has not arrived
+    parts: ClassVar[int] = 1  # number of parts that noise may destroy separately
 
     @property
     def link(self) -> int:
@@ -47,13 +47,13 @@ class Transmission:
 
     kind: Kind
     sender: int
-    to: int  # or NOBODY
-    rate: int  # its own
-    data_rate: int  # of the data frame of the exchange
+    to: int  # receiver, or NOBODY
+    rate: int  # rate of this frame
+    data_rate: int  # rate of the data frame of the exchange
     began: int
     end: int
-    announced: int  # others keep quiet so long after its end [ns]
-    frame: "Frame | Ppdu | None" = None  # of a data frame
+    announced: int  # NAV duration after its end [ns]
+    frame: "Frame | Ppdu | None" = None  # data frames only
 
     @property
     def is_control(self) -> bool:

@@ -29,10 +29,10 @@ class Server:
         self.inside: list[tuple[Packet, Callable[[Packet], None], int]] = []
         self.free = 0
         self.last_release = 0
-        self.unread = 0  # of `inside`, what the application can read
-        self.reading = 0  # of those, what it reads now
+        self.unread = 0  # packets of `inside` that the application can read
+        self.reading = 0  # packets that it reads now
         self.read_end = 0
-        self.rest = 0  # bytes of a packet that it has read in part
+        self.rest = 0  # bytes of a partly read packet
 
     def enter(self, packet: Packet, deliver: Callable[[Packet], None]) -> bool:
         """Accept a packet for `deliver`; return False if the queue is full."""
@@ -94,7 +94,7 @@ class Server:
 
     def occupy(self, time: int) -> None:
         """Keep the server busy for `time` [ns] with other work."""
-        if time > 0:  # else a packet that is early could not be served in the past
+        if time > 0:  # otherwise an early packet could not be served in the past
             self.free = max(self.free, self.clock.now) + time
             self.postpone(time)
 

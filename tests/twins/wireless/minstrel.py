@@ -44,14 +44,14 @@ class Minstrel:
         self.last_group = {INC: 0, JUMP: 0}
         self.place = 0
         self.current = self.rates[0]
-        self.sampling = False  # of `current`, by a PPDU with one MPDU
+        self.sampling = False  # of `current`, for a PPDU with one MPDU
         self.update(0)
 
     @property
     def rate(self) -> int:
         return self.current.row
 
-    # What is sent.
+    # Choice of rates.
 
     def choose(self, now: int, *, first: bool) -> None:
         """Choose the rate of the PPDU that is built now; a sample is the `first` PPDU of a TXOP."""
@@ -73,7 +73,7 @@ class Minstrel:
         if now - self.updated > 50 * MS:
             self.update(now)
 
-    # What is learnt.
+    # Statistics.
 
     def throughput(self, rate: Rate) -> int:
         if rate.probability < 10 * FULL // 100:

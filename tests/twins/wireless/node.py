@@ -30,23 +30,23 @@ class Node:
         self.disturb_data = members(columns.DISTURB_DATA)
         self.disturb_control = members(columns.DISTURB_CONTROL)
         self.outcomes = NodeOutcomes()
-        self.on_room: dict[int, Callable[[], None]] = {}  # by flow: senders held back by a full queue
+        self.on_room: dict[int, Callable[[], None]] = {}  # senders held back by a full queue, by flow
 
-        # When things ended that make it wait: what it received, sent, sensed; the announcements of others;
-        # its waiting for an answer.
+        # End times of what keeps it from sending: own reception and transmission, sensed frames, NAV,
+        # and waiting for a response.
         self.rx = self.tx = self.quiet = self.nav = self.late = 0
 
         # Reception.
         self.lock: Transmission | None = None
         self.corrupt = False
-        self.disturbed = 0  # so long [ns]
+        self.disturbed = 0  # duration of the disturbance [ns]
         clock = Clock(world.simulation, Phase.TIMEOUT, number)
         self.nav_of_rts = -1
         self.nav_reset = Timer(clock, NAV_RESET, self._reset_nav)
 
         # Its own exchange.
-        self.planned: tuple[int, Callable[[], Transmission]] | None = None  # starts at this time
-        self.waiting: Transmission | None = None  # the answer to this is to come
+        self.planned: tuple[int, Callable[[], Transmission]] | None = None  # start time, and frame
+        self.waiting: Transmission | None = None  # the frame to which a response is expected
         self.answer_missing = Timer(clock, ANSWER_MISSING, self._on_timeout)
 
     def count(self, column: "NodeOut", amount: int = 1) -> None:
@@ -83,7 +83,7 @@ class Node:
     def senses(self) -> bool:
         return bool(self.world.channel.sensed(self))
 
-    # What the stations of DCF and EDCA do each in their way.
+    # Hooks of the stations of DCF and EDCA.
 
     def in_queue(self) -> int:
         """Return the number of packets in its queues."""
@@ -157,7 +157,7 @@ class Node:
         """Return to the initial state."""
         self.sense = members(self.columns.SENSE)
 
-    # The same for both.
+    # Common parts.
 
     def plan(self, make: Callable[[], Transmission]) -> None:
         """Plan a transmission after a SIFS."""
@@ -177,7 +177,7 @@ class Node:
             return
         self.nav = until
         self.nav_reset.stop()
-        if transmission.kind == Kind.RTS:  # void if nothing follows
+        if transmission.kind == Kind.RTS:  # the NAV is reset if no frame follows
             self.nav_of_rts = until
             cts = self.world.air.cts(transmission.data_rate)
             self.nav_reset.start(2 * self.radio.SIFS + cts + 2 * self.radio.SLOT)
@@ -200,7 +200,7 @@ class Node:
     def _on_timeout(self) -> None:
         if self.lock is not None:
             preamble = self.world.tables.rates[self.lock.rate].PREAMBLE
-            if self.lock.began <= self.now - preamble:  # perhaps this is the answer
+            if self.lock.began <= self.now - preamble:  # this may be the response
                 self.answer_missing.start(self.lock.end - self.now)
                 return
         self._failure()

@@ -19,7 +19,7 @@ class RateControl:
         self.good = 0  # successes in a row
         self.retry = 0  # failures in a row
         self.timer = 0  # attempts since the last change
-        self.probing = False  # the rate was just raised
+        self.probing = False  # the rate was just increased
         self.up = radio.ARF_UP
         self.wait = radio.ARF_TIMER
 

@@ -24,7 +24,7 @@ class Route:
         self.world = world
         self.before = before
         self.links = links
-        self.agreements = agreements  # EDCA: of the same hops
+        self.agreements = agreements  # agreements of the same hops (EDCA)
         self.after = after
         self.arrive = arrive
         self.lost = lost

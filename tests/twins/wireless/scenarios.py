@@ -32,7 +32,7 @@ from tests.twins.shared.arrival_scenarios import WORDS, put, some_points
 US = 1000
 MS = 1000 * US
 PROBABILITIES = (0.0, 0.01, 0.1, 0.3, 1.0, 0.001)
-DSSS = {1.0: 0, 2.0: 1, 5.5: 1, 11.0: 1}  # rate [Mbit/s]: row of its answer
+DSSS = {1.0: 0, 2.0: 1, 5.5: 1, 11.0: 1}  # rate [Mbit/s]: row of its response rate
 OFDM = {6: 0, 9: 0, 12: 2, 18: 2, 24: 4, 36: 4, 48: 4, 54: 4}
 
 Columns = dict[str, int]
@@ -347,7 +347,7 @@ def choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int]
     """Choose nodes and their masks; return paths of links, each with a reverse path."""
     count = int(rng.integers(2, 9))
     chain = rng.random() < 0.5
-    apart = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))  # how far
+    apart = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))  # hop distance
     if not chain:  # cell around the last node; some do not hear each other
         apart = np.triu(rng.choice([1, 1, 2, 3], (count, count)), 1)
         apart = apart + apart.T

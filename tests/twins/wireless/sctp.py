@@ -48,7 +48,7 @@ class Sctp(Association):
 
     def arrive(self, packet: Packet) -> None:
         packet.path = 0
-        packet.last_hop = self.parameters.ACK_DELAY  # packets come before timers
+        packet.last_hop = self.parameters.ACK_DELAY  # packets are processed before timers
         self.receiver.receive(packet)
 
     def arrive_back(self, packet: Packet) -> None:

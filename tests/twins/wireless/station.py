@@ -18,17 +18,17 @@ class Station(Node):
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
         self.capacity = columns.QUEUE
-        self.queue: list[Frame] = []  # the first stays until it is acknowledged or given up
+        self.queue: list[Frame] = []  # the first one stays until it is acknowledged or given up
 
         # Backoff.
         self.cw = self.radio.CW_MIN
         self.slots = 0
-        self.since = 0  # slots count from here at the earliest
+        self.since = 0  # earliest start of the backoff slots
         self.draws = 0
 
         # Its own exchange.
         self.announced_by_rts = False  # its data frame
-        self.short = self.long = 0  # failures of the head frame
+        self.short = self.long = 0  # failures of the first frame in the queue
         self.burst = 0  # frames acknowledged since the access
         gateway = number == world.radio.NODES - 1
         self.burst_length = world.radio.GATEWAY_BURST if gateway else world.radio.BURST

@@ -50,7 +50,7 @@ class Link:
         self.by_rate = by_rate
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else 0
-        self.endured = endured  # microseconds of disturbance that each disturbed frame survives
+        self.endured = endured  # duration of disturbance that each frame survives [us]
 
     def noise_destroys(self, rate: int | None = None) -> bool:
         """Return True if the next data frame, or MPDU at a rate, is lost."""
@@ -109,9 +109,9 @@ class World:
         ]
         self.classes = classes_of(self)
 
-        self.early = 0  # EDCA: so long ago what a node passes up has been received [ns]
-        self.refills = False  # EDCA: packets of saturated sources have been sent or given up
-        self.shortened: Node | None = None  # EDCA: whose queue has become shorter in the present event
+        self.early = 0  # EDCA: time since the reception of data that a node passes up [ns]
+        self.refills = False  # EDCA: packets of saturated sources were sent or given up
+        self.shortened: Node | None = None  # EDCA: node whose queue became shorter in this event
         if self.tables.outages:
             self._expect_outage(0)
 

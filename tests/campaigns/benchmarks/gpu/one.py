@@ -59,7 +59,7 @@ class Timed:
         since = cupy.cuda.get_elapsed_time
         times = sorted((since(launches[0][0], begin), since(launches[0][0], end)) for begin, end in launches)
         total = until = 0.0
-        for begin_ms, end_ms in times:  # those of several streams may overlap
+        for begin_ms, end_ms in times:  # launches in several streams may overlap
             total += max(end_ms - max(begin_ms, until), 0.0)
             until = max(until, end_ms)
         return total / 1e3
@@ -81,7 +81,7 @@ def one(folder: Path, name: str, sizes: list[Size], out: Path, *, check: bool) -
     model, kind = models.model(name), kind_of(name)
     stored = np.load(folder / f"{name}.npz")
     scenarios = kind(**{field: stored[field] for field in kind._fields})
-    os.umask(0o077)  # nothing is loaded that others could have written
+    os.umask(0o077)  # files of other users are not loaded
     with zipfile.ZipFile(folder / f"{name}.zip") as packed:
         packed.extractall(os.environ["NETCARLO_CACHE"])
     start = time.perf_counter()
@@ -102,7 +102,7 @@ def one(folder: Path, name: str, sizes: list[Size], out: Path, *, check: bool) -
             size=size.text, rows=len(found), equal=same, checked=len(found[:CHECKED]),
             packets=packets(name, found), kernel_s=timed.seconds(), whole_s=whole_s,
         )  # fmt: skip
-    if check and name == FIRST:  # as in everyday use, where no machine code was carried
+    if check and name == FIRST:  # as on a user's machine, without prepared machine code
         start = time.perf_counter()
         assembled = modules.load(modules.assembled(compilers.ptx(model)))
         seconds = time.perf_counter() - start

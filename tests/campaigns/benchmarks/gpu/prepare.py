@@ -43,7 +43,7 @@ def _pack(archive: Path, model: Any, architectures: list[str]) -> None:
     ptx = compilers.ptx(model)
     with tempfile.TemporaryDirectory() as draft:
         folder = Path(draft) / "cache"
-        found = cache.path(model, ".ptx", next(iter(compilers.CUDA_COMPILERS)))  # where nothing can compile
+        found = cache.path(model, ".ptx", next(iter(compilers.CUDA_COMPILERS)))  # read without compilers
         cache.keep(folder / found.name, ptx.encode())
         source, made = Path(draft) / "kernel.ptx", Path(draft) / "kernel.cubin"
         source.write_text(ptx)

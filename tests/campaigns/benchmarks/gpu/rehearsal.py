@@ -119,7 +119,7 @@ def rehearse(folder: Path) -> None:
     assert done.returncode == 1
     results = table(done.stdout)
     found = {(row[0], row[1]): row for row in results}
-    assert [row[0] for row in results[:2]] == ["tcp_newreno", "fluid_newreno"]  # the most wanted first
+    assert [row[0] for row in results[:2]] == ["tcp_newreno", "fluid_newreno"]  # in order of priority
     assert found["tcp_newreno", "200 (200x0.2)"][2:4] == ["300 of 300", "200 of 200"]
     assert found["tcp_newreno", "400 (400x0.2)"][3] == "300 of 300"
     assert found["tcp_newreno", "400 (400x0.2)"][-1] == "1234"

@@ -129,7 +129,7 @@ def _measure(truth: Truth, folder: Path, program: Path, seed: int) -> dict[str, 
         ) as process:
             said = process.communicate()[1]
         if process.returncode or not json.loads(target.read_text())["end"]["sum_received"]["bytes"]:
-            continue  # failed, or the results of the server are missing
+            continue  # the run failed, or the results of the server are missing
         note = json.loads(said.splitlines()[-1])
         if note["late_share"] <= LATE:
             break

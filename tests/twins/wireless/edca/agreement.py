@@ -12,7 +12,7 @@ class Recipient:
     def __init__(self, *, in_order: bool) -> None:
         self.in_order = in_order
         self.awaited = 0  # sequence number
-        self.held: dict[int, Mpdu] = {}  # behind a hole
+        self.held: dict[int, Mpdu] = {}  # above a missing MPDU
 
     def take(self, mpdu: Mpdu) -> None:
         """Pass on an MPDU received for the first time, and those that waited for it."""
@@ -54,7 +54,7 @@ class Agreement:
         self.rts_threshold = columns.RTS_THRESHOLD  # [byte]
         self.waiting: list[Msdu] = []  # not yet in an MPDU
         self.unacknowledged: list[Mpdu] = []  # by sequence number
-        self.formed: list[Mpdu] = []  # that either end may need again
+        self.formed: list[Mpdu] = []  # that sender or receiver may need again
         self.next_number = 0
         self.airtime = 0  # of its PPDUs since the end of the warm-up [ns]
         self.reverse = columns.REVERSE

@@ -54,7 +54,7 @@ class Tin:
                 assert isinstance(packet.what, Msdu)
                 return packet.what
             head.pop(0)
-            if head is self.new_flows:  # RFC 8290, section 4.2; Linux only if there are old flows
+            if head is self.new_flows:  # RFC 8290, section 4.2; Linux: only if there are old flows
                 self.old_flows.append(key)
         return None
 

@@ -24,7 +24,7 @@ class Function:
         self.number = number
         self.columns = columns
         self.capacity = columns.QUEUE
-        self.size = 0  # MSDUs that are not acknowledged
+        self.size = 0  # unacknowledged MSDUs
         self.agreements: list[Agreement] = []  # by number
         self.outcomes: Counter[CategoryOut] = Counter()
         self.fair_queue = FairQueue(self)
@@ -33,7 +33,7 @@ class Function:
         self.cw = columns.CW_MIN
         self.retries = 0  # failures in a row (behaviour of ns-3)
         self.slots = 0
-        self.since = 0  # slots count from here at the earliest
+        self.since = 0  # earliest start of the backoff slots
         self.draws = 0
 
     # Access.
@@ -73,7 +73,7 @@ class Function:
                 self.draw()
             return
         begin = self.countdown_begins()
-        if now > begin:  # it is sent at the first boundary of a slot
+        if now > begin:  # it is sent at the next slot boundary
             passed = -(-(now - begin) // slot)
             self.slots = max(0, self.slots - passed)
             self.since = begin + passed * slot
@@ -134,7 +134,7 @@ class Function:
             return False
         return self.world.flows[msdu.packet.path].departed()
 
-    # What it sends.
+    # Transmissions.
 
     def build(self, *, until: int | None, first: bool) -> Ppdu | None:
         """Return the PPDU to send now, or None."""
@@ -150,7 +150,7 @@ class Function:
             self.scheduler.on_built(chosen)
         return ppdu
 
-    # Attempts that failed.
+    # Failed attempts.
 
     def drop(self, agreement: Agreement, mpdu: Mpdu) -> None:
         """Give up an MPDU."""

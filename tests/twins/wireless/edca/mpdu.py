@@ -15,7 +15,7 @@ class Msdu(Frame):
     """Packet in the queue of an EDCA function."""
 
     arrival: int = 0  # [ns]
-    airtime: int = 0  # that FQ-CoDel expects when it hands the packet over [ns]
+    airtime: int = 0  # estimate of FQ-CoDel when it releases the packet [ns]
 
 
 @dataclass(eq=False)
@@ -25,9 +25,9 @@ class Mpdu:
     number: int
     msdus: list[Msdu]
     size: int  # [byte]
-    sent: bool = False  # has been on the air
-    received: bool = False  # by the other end
-    retries: int = 0  # attempts that failed (behaviour of the standard)
+    sent: bool = False  # was transmitted
+    received: bool = False  # by the receiver
+    retries: int = 0  # failed attempts (behaviour of the standard)
 
     @property
     def packets(self) -> list[Packet]:
@@ -68,11 +68,11 @@ class Ppdu:
     link: int
     to: int
     rate: int
-    time: int  # on the air [ns]
+    time: int  # transmission time [ns]
     answer_time: int  # [ns]
-    mpdus: list[Mpdu] = field(default_factory=list)  # none: a BlockAckReq
+    mpdus: list[Mpdu] = field(default_factory=list)  # empty for a BlockAckReq
     announced_by_rts: bool = False
-    start: int = 0  # of a BlockAckReq: sequence number
+    start: int = 0  # starting sequence number of a BlockAckReq
 
     def early(self, mpdu: Mpdu, preamble: int) -> int:
         """Return the time from the end of an MPDU to the end of the PPDU [ns]."""

@@ -13,7 +13,7 @@ VOICE, VIDEO, BEST_EFFORT, BACKGROUND = CATEGORIES = range(4)
 class EdcaNet(Net):
     def __init__(self) -> None:
         super().__init__()
-        self.category = BEST_EFFORT  # of the flows to come, acknowledgements included
+        self.category = BEST_EFFORT  # of the flows to add, including acknowledgements
         self.wanted: dict[tuple[int, int], Columns] = {}  # functions by node and category
         self.pairs: dict[tuple[int, int, int], Columns] = {}  # agreements by node, category and link
         self.hops: list[tuple[int, int, int]] = []  # key in `pairs` of each word of the paths

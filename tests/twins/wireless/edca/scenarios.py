@@ -73,7 +73,7 @@ def _net(rng: Generator, tcp: bool, *, to_stations: bool) -> EdcaNet:
         paths = [path for path in paths if net.links[path[0][0]]["FROM"] == len(net.nodes) - 1]
     usual, full = pick(rng, *CATEGORIES), rng.random() < 0.3
     if full and rng.random() < 0.5:
-        paths = paths[-2:]  # categories meet in a node
+        paths = paths[-2:]  # several categories in one node
     for number in range(int(rng.integers(1, 7))):
         net.category = usual if rng.random() < (1 if to_stations else 0.4) else pick(rng, *CATEGORIES)
         choose_flow(rng, net, paths, tcp and (number == 0 or rng.random() < 0.6))
@@ -89,7 +89,7 @@ def _choose_schedulers(rng: Generator, net: EdcaNet) -> None:
     for function in net.wanted.values():
         function["SCHEDULER"] = usual if rng.random() < 0.8 else pick(rng, FIFO, ROUND_ROBIN, AIRTIME)
         function["FQ"] = int(fair and rng.random() < 0.8)
-        if function["FQ"]:  # there is room for all that saturated sources replace
+        if function["FQ"]:  # there is room for all packets that saturated sources add
             room = 1 + sum(flow.get("BACKLOG", 0) for flow in net.flows)
             function["QUEUE"] += room - 1
             function["POOL"] += room
@@ -127,7 +127,7 @@ def _choose_rates(rng: Generator, net: EdcaNet) -> None:
                 "ANSWER": min((mcs + 1) // 2, 2), "DELIMITED": delimited or int(he),
             })  # fmt: skip
     slot, sifs = 9 * US, 10 * US if at_2_4_ghz else 16 * US
-    if rng.random() < 0.2:  # no standard, but no more a lattice
+    if rng.random() < 0.2:  # not a standard, so that times are not on a lattice
         slot, sifs = slot + int(rng.integers(0, 3000)), sifs + int(rng.integers(0, 3000))
     standard = net.radio["RETRY_PER_MPDU"] == 1
     net.radio |= {

@@ -25,11 +25,11 @@ class EdcaStation(Node):
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
         numbers = range(columns.FIRST_FUNCTION, columns.FIRST_FUNCTION + columns.FUNCTIONS)
-        self.functions = [Function(self, n, world.tables.functions[n]) for n in numbers]  # highest first
-        self.due: list[Function] = []  # whose backoff ends when the medium becomes busy
-        self.committed: int | None = None  # sends then, whatever it senses
-        self.exchange: Exchange | None = None  # its own, from the access to the next draw
-        self.holder = NOBODY  # of the TXOP that the NAV protects
+        self.functions = [Function(self, n, world.tables.functions[n]) for n in numbers]  # by priority
+        self.due: list[Function] = []  # functions whose backoff ends when the medium becomes busy
+        self.committed: int | None = None  # time at which it sends, even if the medium is busy
+        self.exchange: Exchange | None = None  # own TXOP, from the access to the next backoff draw
+        self.holder = NOBODY  # holder of the TXOP that the NAV protects
         self.retry_planned = False  # `planned` is a retry, which another transmission prevents
 
     # Access.
