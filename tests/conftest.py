@@ -13,7 +13,7 @@ from tests.reports.browser import Browser, Page, started
 from tests.shared import Shared
 from tests.tools import OF_THE_MACHINE, TOOLS, find
 
-# No property is about time, and examples take long on a busy machine; pytest-timeout bounds each test.
+# Properties do not depend on time, and examples are slow on a busy machine; pytest-timeout limits each test.
 hypothesis.settings.register_profile(
     "netcarlo", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )

@@ -26,7 +26,7 @@ class Failures:
         """Print one line for a phase of a test that fails."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter and report.failed:
-            if reporter._tw.width_of_current_line:  # behind letters of other tests
+            if reporter._tw.width_of_current_line:  # after the letters of other tests
                 reporter.write("\n")
             phase = "" if report.when == "call" else f" in {report.when}"
             line = f"FAILED{phase} {report.nodeid} ({report.duration:.1f} s): {reason(report)}"

@@ -1,4 +1,4 @@
-"""Tests of the summary of models that a test run compiled."""
+"""Summary of models that a test run compiled."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ def _loop(function: Any, file: Path, signature: str) -> str:
 
 
 def test_models_are_counted_when_they_are_compiled(tmp_path: Path) -> None:
-    """The second use finds the file."""
+    """A model is counted at its first use; the second use finds it in the cache."""
     found = Compilations()
     compiled = found.timed(_loop)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""README and docs: both commands are there, links have targets, examples load."""
+"""README and docs: both commands exist, links have targets, examples load."""
 
 import re
 from pathlib import Path

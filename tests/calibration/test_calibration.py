@@ -51,8 +51,8 @@ def by_name(found: Calibrated) -> dict[str, object]:
 
 @pytest.mark.full
 def test_truth_is_found(found: Calibrated) -> None:
-    # Of 20 tables drawn by other seeds, the ranges held the capacity in 20 and the delay in 19, where 95 %
-    # are nominal; they are 20 kbit/s and 19 ms wide in the mean.
+    # With 20 tables of other seeds, the ranges (nominally 95 %) contained the capacity in 20 cases and the
+    # # delay in 19; their mean widths are 20 kbit/s and 19 ms.
     for one in found.parameters:
         if one.name in TRUTH:
             assert one.verdict == "identified"
@@ -73,7 +73,7 @@ def test_what_the_numbers_do_not_determine_is_said(found: Calibrated) -> None:
 
 @pytest.mark.full
 def test_another_truth_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A path 20 % longer: the range no longer holds the delay of the other study.
+    # A path 20 % longer: the range no longer contains the delay of the other study.
     study = write(tmp_path / "longer", seed=99, delay=120.0)
     own_module(monkeypatch, study.name)
     delay = calibrate(_without_folds(study), target="cpu").parameters[1]
@@ -161,7 +161,7 @@ def test_command_writes_all_or_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("netcarlo.reports.study.calibration.section", interrupted)
-    monkeypatch.setattr("netcarlo.cli.console.leave", sys.exit)  # which ends this process, too
+    monkeypatch.setattr("netcarlo.cli.console.leave", sys.exit)  # which also ends this process
     assert CliRunner().invoke(cli.app, [*run, str(tmp_path / "other")]).exit_code == 130
     assert not (tmp_path / "other").exists()
 
@@ -197,7 +197,7 @@ def test_doubt_is_the_spread_of_the_misfit_over_random_numbers() -> None:
     numbers = [number(100.0) for _ in range(6)]
     runs = rng.normal(105.0, 10.0, (2000, 40, 6))
     misfit = Noise(declared(), numbers).misfit(Sample(runs.mean(axis=1), runs.std(axis=1, ddof=1), 40))
-    # The spread of sd adds to it, which the formula leaves out: a tenth at most.
+    # The spread of sd, which the formula omits, adds at most a tenth.
     assert misfit.doubt.mean() == pytest.approx(misfit.total.std(), rel=0.15)
 
 
@@ -215,8 +215,8 @@ def test_ranges_end_at_the_nearest_excluded_values() -> None:
     ("totals", "doubts", "kept", "chosen"),
     [
         ([20.0, 12.0, 10.0], [1.0, 1.0, 1.0], True, 2),
-        ([20.0, 12.0, 10.0], [1.0, 1.0, 9.0], True, 1),  # surely low beats perhaps lower
-        ([12.0, 12.0, 10.0], [1.0, 1.0, 1.0], True, 0),  # not better beyond doubt
+        ([20.0, 12.0, 10.0], [1.0, 1.0, 9.0], True, 1),  # a certainly low value beats a possibly lower one
+        ([12.0, 12.0, 10.0], [1.0, 1.0, 1.0], True, 0),  # not significantly better
         ([12.0, 12.0, 10.0], [1.0, 1.0, 1.0], False, 2),
     ],
 )

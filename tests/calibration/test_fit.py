@@ -69,7 +69,7 @@ def simulated(
 
 @pytest.fixture(scope="module")
 def fits() -> list[tuple[dict[str, float], Fitted]]:
-    """Fits of one run of each path."""
+    """Return the fits of one run of each path."""
     return [
         (truth, fit(SCENARIO, [simulated(truth, k)], free=FREE, effort=EFFORT, target="cpu"))
         for k, truth in enumerate(TRUTHS)
@@ -102,7 +102,7 @@ def test_left_out_parts_are_predicted(fits: list[tuple[dict[str, float], Fitted]
 
 
 def test_a_run_without_loss_bounds_loss_from_above_and_the_queue_from_below() -> None:
-    """With a window of 50 packets the queue never fills: how long it is cannot be seen."""
+    """With a window of 50 packets the queue never fills, so its length is undetermined."""
     scenario = SCENARIO | {"transport": {"protocol": "newreno", "window": 50}}
     truth = {"rate": 5e6, "delay": 0.02, "queue": 100.0, "loss": 0.0}
     run = simulated(truth, 0, scenario=scenario)
@@ -151,7 +151,7 @@ def test_an_interrupted_fit_continues_with_the_same_bits(tmp_path: Path) -> None
     counted: list[int] = []
     again = simulator(tmp_path, counted.append)
     with pytest.MonkeyPatch.context() as patch:
-        patch.delattr("netcarlo.calibration.fit.candidates.launches.run")  # nothing is simulated
+        patch.delattr("netcarlo.calibration.fit.candidates.launches.run")  # no run is simulated
         same = again.run(positions, span(run), first=0)
     assert all(np.array_equal(a, b) for a, b in zip(first, same, strict=True))
     assert counted == [8 * 5]  # the edges after 0
@@ -168,7 +168,7 @@ def test_several_runs_are_fitted_together_and_left_out_one_by_one() -> None:
 
 
 def test_progress_counts_simulated_replications() -> None:
-    """The forecast is met exactly but for the fitted curves."""
+    """The forecast is exact, except for the fitted curves."""
     seen: list[tuple[int, int]] = []
     found = fit(
         SCENARIO, [simulated(TRUTHS[0], 0)], free=FREE[:1], effort=0.1, target="cpu",
@@ -215,7 +215,7 @@ def test_free_fields_have_ranges_units_and_defaults() -> None:
     ],
 )
 def test_errors_about_free_fields_say_what_to_write(text: str, said: str) -> None:
-    """Each names the option."""
+    """Each error message names the option."""
     with pytest.raises(InputError, match="--free") as error:
         free_fields(scenario_of(SCENARIO), [text])
     assert said in str(error.value)
@@ -230,14 +230,14 @@ def test_windows_of_a_series_weight_its_intervals() -> None:
 
 
 def test_what_a_sender_wrote_is_not_fitted() -> None:
-    """A curve of what was written into the socket is left out; one of what arrived is not."""
+    """A curve of the data written into the socket is not fitted; a curve of the received data is."""
     curve = Curve(np.arange(10.0), np.arange(10.0) + 1, np.full(10, 1e6))
     run = Measurement("a", "iperf3", 0.0, 10.0, {"goodput_bps": 1e6}, {"goodput_bps": curve}, written=True)
     assert [(one.kind, one.window) for one in targets(observed(run))] == [("goodput_bps", None)]
 
 
 def test_an_emulator_reproduces_functions_and_their_scatter() -> None:
-    """A linear function is exact, a cubic one nearly; the variance is that of the noise where it is."""
+    """A linear function is exact and a cubic one nearly exact; the variance equals that of the noise."""
     rng = np.random.default_rng(1)
     pool = rng.random((4000, 2))
     linear = 1 + pool[:, :1] - 2 * pool[:, 1:]
@@ -251,7 +251,7 @@ def test_an_emulator_reproduces_functions_and_their_scatter() -> None:
 
 
 def test_numbers_share_errors_and_single_ones_may_be_far_off() -> None:
-    """A common shift costs less than shifts of both signs, and far off is hardly worse than very far off."""
+    """A common shift costs less than shifts of both signs, and the cost of a large error is bounded."""
     two = [Target("rtt_s", k, 0.1, 1e-3, 3e-3) for k in (0, 1)]
 
     def misfit(*shifts: float) -> float:
@@ -272,7 +272,7 @@ def test_runs_of_a_path_do_not_average_the_error_of_the_model() -> None:
 
 
 def test_a_chain_that_is_stuck_moves_to_the_others() -> None:
-    """A local minimum far above the others holds no sample."""
+    """No chain stays in a local minimum far above the others."""
     rng = np.random.default_rng(1)
     start = np.concatenate([0.4 + 0.02 * rng.standard_normal((95, 1)), np.full((5, 1), 0.9)])
 
@@ -352,7 +352,7 @@ def test_a_run_without_numbers_is_refused() -> None:
 
 
 def test_an_interrupted_fit_says_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C ends it with exit code 130, and no file is written."""
+    """Ctrl-C ends a fit with exit code 130, and no file is written."""
 
     def leave(code: int) -> None:
         raise SystemExit(code)

@@ -106,7 +106,7 @@ def test_acknowledgements_are_those_of_a_receiver_by_rfc_2018() -> None:
         for left, right in above:
             assert set(range(left, right, 1448)) <= arrived
             assert not {right, left - 1448} & arrived
-        if above and latest > expected and content.blocks[0] in above:  # the newest is in the first
+        if above and latest > expected and content.blocks[0] in above:  # the newest block is first
             assert above[0][0] <= latest < above[0][1]
         blocks_seen += len(above)
     assert blocks_seen > 20

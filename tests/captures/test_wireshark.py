@@ -1,4 +1,4 @@
-"""Wireshark's analysis of captures beside our own counts: an independent check of the senders."""
+"""Wireshark's analysis of captures compared with our counts: an independent check of the senders."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Replications of a scenario without randomness: they are run once, and a note says so."""
+"""Replications of a scenario without randomness: one is run, with a note."""
 
 import re
 import warnings

@@ -1,5 +1,4 @@
-"""Error messages: one line for each fault of a file, without the words of libraries, with the option that set
-a field."""
+"""Error messages: one line per fault of a file, no messages of libraries, the option that set a field."""
 
 import importlib
 import pkgutil
@@ -271,7 +270,7 @@ def test_an_error_has_a_line_for_each_fault():
     assert len(many.lines) == MAX_LINES + 1 and f"of {MAX_LINES + 5} errors" in many.lines[-1]
 
 
-# Words of pydantic.
+# Messages of pydantic.
 
 KINDS = {
     "any": set(),
@@ -318,7 +317,7 @@ RECORDS = records()
 def reachable(schema):
     if isinstance(schema, dict):
         if isinstance(kind := schema.get("type"), str):
-            yield from KINDS[kind]  # a KeyError: say here what a new type can raise
+            yield from KINDS[kind]  # KeyError: list the errors of a new type here
             limits = LIMITS | TEXTS if kind == "str" else LIMITS
             yield from (limits[name] for name in limits.keys() & schema.keys())
             assert not {"pattern", "multiple_of"} & schema.keys(), "say what this raises"

@@ -1,4 +1,4 @@
-"""Limits of fluid models and formulae: no more than the links carry, and nothing if all packets are lost."""
+"""Limits of fluid models and formulae: the capacity of the links, and zero if all packets are lost."""
 
 import warnings
 from pathlib import Path

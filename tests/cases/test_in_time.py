@@ -113,7 +113,7 @@ def test_an_overloaded_cell():
 
 
 def test_an_ad_hoc_network():
-    steps = [("0 s", 240), ("4 s", 240), ("4.5 s", 340)]  # then the sink is out of range
+    steps = [("0 s", 240), ("4 s", 240), ("4.5 s", 340)]  # later the sink is out of range
     nodes = [[{"time": "0 s", "x": "0 m"}], [{"time": time, "x": f"{x} m"} for time, x in steps]]
     network = {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": nodes}}
     call = {"protocol": "udp", "rate": "200 kbit/s", "payload": "1000 B", "class": "call", "late": "100 ms"}

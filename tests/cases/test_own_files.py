@@ -1,4 +1,4 @@
-"""Files that people bring, from the command line: flow sizes and lists of flows."""
+"""Users' files on the command line: flow sizes and lists of flows."""
 
 import json
 

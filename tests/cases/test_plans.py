@@ -191,7 +191,7 @@ def test_an_overloaded_cell_warns_of_its_loss() -> None:
     assert "UDP loses" in found.warnings[0] and "`UDP loss: loss_ratio <= 1 %`" in found.warnings[0]
 
 
-# Plans that are stopped.  What is told of the progress raises `Stopped`, so no clock decides.
+# Stopped plans. The progress callback raises `Stopped`, so the tests do not depend on a clock.
 
 SLOW = {
     "name": "slow", "confidence": "99.9 %", "replications": 100_000,
@@ -213,7 +213,7 @@ ACROSS = {
 
 
 def after(replications: int, asked: dict[str, Any], why: str = "after 60 s") -> Answer | Frontier:
-    """Return the answer of a plan that is stopped once so many replications are done."""
+    """Return the answer of a plan that is stopped after a number of replications."""
 
     def stop(state: Any) -> None:
         if state.replications > replications:
@@ -270,7 +270,7 @@ def test_no_constraint_is_active_where_all_holds(lossy: Answer) -> None:
 
 @pytest.mark.full
 def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
-    """The labels of a curve are above its axis, which would strike them through at 0 %."""
+    """The labels of a curve are above its axis, which would overlap them at 0 %."""
     from netcarlo.reports.plan import figures
 
     layout = figures.curve(lossy)["layout"]

@@ -88,7 +88,7 @@ def test_what_a_message_suggests_is_accepted(row, tmp_path):
         assert check(row["base"], edited(broken, fix), tmp_path, row.get("files")) == (), fix
 
 
-# How many of the messages that suggest something the rows above reach.
+# Share of the messages with a suggestion that the rows above reach.
 
 SUGGESTS = re.compile(
     r"\b(write|set|use|remove|raise|lower|did you mean|give|keep|add|name|choose|take|let|put|correct|check|"

@@ -71,7 +71,7 @@ def test_failover_and_silence_are_those_of_the_trace(retrans: int) -> None:
     found = outcomes.frame.iloc[0]
     timeouts = frame[frame.event == "timeout"]
     assert len(timeouts) == retrans + 1
-    silent = timeouts.time_s.iloc[0] - 1.0  # the first of them took min_rto
+    silent = timeouts.time_s.iloc[0] - 1.0  # the first one took min_rto
     assert found.failover_s == pytest.approx(timeouts.time_s.iloc[-1] - silent, abs=1e-6)
     moved = first_sendings(frame).query("path == 1").time_s.iloc[0]
     assert 0 <= moved - (20 + found.failover_s) < 0.3  # retransmissions are sent first

@@ -1,4 +1,4 @@
-"""SCTP with `rules: rfc9260`: quick failover, return to the primary path, bursts, and what is refused."""
+"""SCTP with `rules: rfc9260`: quick failover, return to the primary path, bursts, and refused scenarios."""
 
 from pathlib import Path
 from typing import Any

@@ -105,7 +105,7 @@ def test_jitter_keeps_the_rate(name: str) -> None:
 
 
 def test_sending_times_are_found_again_from_any_other() -> None:
-    """Sending times do not depend on the times that were requested before: twin that adds up all gaps."""
+    """Sending times do not depend on earlier requests: they equal a twin that adds up all gaps."""
     p = np.zeros(len(P), np.int64)
     p[RowP.SEED], p[RowP.REPLICATION] = 7, 3
     interval, spread, stream, n = 1000, 1500, 5, 60

@@ -1,4 +1,4 @@
-"""Topologies that people bring, from the command line: maps, demands, names of routers, parallel links."""
+"""Users' topologies on the command line: maps, demands, names of routers, parallel links."""
 
 import json
 import shutil

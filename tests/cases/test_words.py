@@ -1,5 +1,6 @@
-"""Messages: no guesses by similar spelling, every fault of a file, the option that set a field, remedies that
-work."""
+"""Messages: no guesses by spelling, every fault of a file, the option that set a field, remedies that
+work.
+"""
 
 import re
 from pathlib import Path
@@ -210,7 +211,7 @@ def test_outages_of_years_have_fields_of_their_own(outages):
 
 
 def test_a_backup_needs_no_detection():
-    assert Scenario.check(TREE).shared.flows[0].detection is None  # at once, as the reference says
+    assert Scenario.check(TREE).shared.flows[0].detection is None  # immediately, as stated in the reference
 
 
 def test_a_trace_of_one_millisecond_is_a_link_of_that_rate():

@@ -178,7 +178,7 @@ def test_losses_and_timeouts_are_counted_by_replication(tmp_path):
 
 
 def lost(text, **outcomes):
-    """The headline about losses of a scenario whose replications have these outcomes."""
+    """Return the headline about losses of a scenario whose replications have these outcomes."""
     scenario = Scenario.check(yaml.safe_load(text))
     frame = pd.DataFrame({"goodput_bps": [1e6, 1e6], "sent": [1000, 1000], **outcomes})
     (found,) = (line for line in headline(Found(scenario, frame, summary(frame))) if line.name == "Lost")
@@ -289,7 +289,7 @@ def test_a_sweep_begins_with_its_answer_and_what_it_costs(tmp_path):
     (tmp_path / "two.yaml").write_text(SWEEP)
     store = str(tmp_path / "store")
     arguments = ["sweep", str(tmp_path / "two.yaml"), "--out", store]
-    for _ in range(2):  # the second time all is stored
+    for _ in range(2):  # the second time all results are stored
         text = " ".join(CliRunner().invoke(app, arguments, env={"COLUMNS": "80"}).stdout.split())
         frame = Store.open(store).frame()
         means = frame.groupby("window")[["goodput_bps", "mean_rtt_s"]].mean()

@@ -262,7 +262,7 @@ def full(monkeypatch):
 def test_a_full_disk_is_no_bad_input(scenario, full):
     found = run("trace", scenario, "--out", scenario.parent / "new")
     assert found.exit_code == 3
-    line = found.stderr.splitlines()[-1]  # before it, a model may have been compiled
+    line = found.stderr.splitlines()[-1]  # a model may have been compiled before
     assert "Traceback" not in found.stderr
     assert "trace.csv: cannot be written (No space left on device); make room and run it again" in line
 
@@ -298,7 +298,7 @@ def test_names_steer_no_terminal(tmp_path, monkeypatch, capsys):
     assert "\x1b]0" not in shown and "\x07" not in shown and "\x1b[2J" not in shown and "\u202e" not in shown
     assert shown.count(r"\x1b]0;owned\x07 [/b] [link=x]y\u202e") >= 5
     assert "[bold]m" in shown
-    assert console.plain("2\u202f000\nruns") == "2\u202f000\nruns"  # a narrow space
+    assert console.plain("2\u202f000\nruns") == "2\u202f000\nruns"  # a narrow no-break space
     bad = tmp_path / "bad.yaml"
     bad.write_text('"\\e[1mx": 1\n')
     found = run("estimate", bad)

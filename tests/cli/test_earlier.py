@@ -1,4 +1,4 @@
-"""Results in the folder of --out: one of another file is kept, and a line says that one is replaced."""
+"""Results in the folder of --out: those of another file are kept, and a line reports a replaced one."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ COMMANDS = {
     "plan": (PLAN, "report.html", ""),
     "trace": ({**SCENARIO, "fidelity": "packet"}, "trace.html", ", seed 1, replication 0"),
 }
-"""File of a command, its page, and what the title of the page has behind the name of the file."""
+"""File of a command, its page, and the title of the page after the name of the file."""
 
 
 def run(*args: str) -> Result:

@@ -1,4 +1,4 @@
-"""JSON Schemas of input files: they accept all that netcarlo accepts, and refuse unknown names."""
+"""JSON Schemas of input files: they accept everything that netcarlo accepts, and refuse unknown names."""
 
 import functools
 import json
@@ -29,7 +29,7 @@ SHOWN = [
     block
     for page in sorted((ROOT / "docs").rglob("*.md"))
     for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-    if {"transport:", "duration:"} <= set(block.split())  # not a part of one
+    if {"transport:", "duration:"} <= set(block.split())  # not a part of a file
 ]
 
 

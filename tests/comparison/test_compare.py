@@ -235,7 +235,7 @@ NAMED = {**SCENARIO, "name": "Link with NewReno"}
 
 @pytest.fixture
 def two(tmp_path) -> tuple[Path, Path]:
-    """Return two scenarios in files with names that say less than their titles."""
+    """Return two scenarios in files whose names are less informative than their titles."""
     files = tmp_path / "a_1.yaml", tmp_path / "a_2.yaml"
     files[0].write_text(yaml.safe_dump(NAMED))
     slow = {**NAMED["transport"], "min_rto": "1 s"}

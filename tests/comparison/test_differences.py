@@ -75,7 +75,7 @@ def test_of_those_called_few_are_false_and_most_real_ones_are(how):
         covered.append(1 - (called & ~covers).sum() / max(called.sum(), 1))
     assert np.mean(false) < FALSE_DISCOVERY_RATE
     assert np.mean(power) > 0.9
-    assert np.mean(covered) > 1 - FALSE_DISCOVERY_RATE - 0.01  # of the intervals of those that were called
+    assert np.mean(covered) > 1 - FALSE_DISCOVERY_RATE - 0.01  # of the intervals of the reported differences
 
 
 def test_a_difference_is_called_where_its_interval_is_without_zero():
@@ -89,7 +89,7 @@ def test_a_difference_is_called_where_its_interval_is_without_zero():
 def test_what_never_varies_differs_but_for_a_few_counts():
     still = np.ones((1, 4))
     assert judge([paired(TIME, still, 2 * still)]).verdict.tolist() == ["differs"]
-    assert judge([paired(COUNT, still, 2 * still)]).verdict.tolist() == ["noise"]  # four coins do that, too
+    assert judge([paired(COUNT, still, 2 * still)]).verdict.tolist() == ["noise"]  # four coins may, too
     many = np.ones((1, 12))
     assert judge([paired(COUNT, many, 2 * many)]).verdict.tolist() == ["differs"]
     assert judge([paired(TIME, still, still)]).verdict.tolist() == ["equal"]
@@ -139,8 +139,9 @@ def test_brackets_differ_where_they_lie_apart():
 
 @pytest.mark.parametrize("moved", range(1, 13))
 def test_the_chance_of_equal_signs_is_that_of_the_two_sided_sign_test(moved):
-    """The probability that a count changes in the same direction in so many pairs is that of the sign
-    test."""
+    """The probability that a count changes in the same direction in a number of pairs is that of the sign
+    test.
+    """
     from scipy.stats import binomtest
 
     a = np.zeros((1, 15))

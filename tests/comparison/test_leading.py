@@ -1,4 +1,4 @@
-"""Leading differences: those of requested outcomes, and no large multiple of a tiny value."""
+"""Leading differences: those of requested outcomes, but not large multiples of a tiny value."""
 
 import pandas as pd
 import pytest

@@ -10,7 +10,7 @@ LETTERS = {"b": "uint", "u": "uint", "s": "int"}
 TYPES = {"f64": "double", "pred": "bool"}
 TYPES |= {f"{letter}{bits}": f"{name}{bits}_t" for letter, name in LETTERS.items() for bits in BITS}
 
-# Expressions of the operands a, b, c, d of type T, which has N bits and of which W has twice as many.
+# Expressions of the operands a, b, c, d of type T with N bits; W is the type with 2 N bits.
 INTEGERS = {
     "add": "a + b", "sub": "a - b", "mul.lo": "a * b", "mad.lo": "a * b + c", "mul.wide": "(W)a * (W)b",
     "mul.hi": "((W)a * (W)b) >> N",
@@ -27,7 +27,7 @@ FLOATS = {
 }  # fmt: skip
 PREDICATES = {"and": "a && b", "or": "a || b", "xor": "a != b", "not": "!a", "mov": "a"}
 COMPARISONS = {"eq": "a == b", "ne": "a != b", "lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b"}
-OF_FLOATS = {  # with u: true where an operand is no number
+OF_FLOATS = {  # with u: true if an operand is NaN
     **COMPARISONS, "ne": "a < b || a > b", "equ": "!(a < b || a > b)", "neu": "!(a == b)",
     "ltu": "!(a >= b)", "leu": "!(a > b)", "gtu": "!(a <= b)", "geu": "!(a < b)",
 }  # fmt: skip
@@ -59,7 +59,7 @@ def to_c(instruction: str, functions: Sequence[str] = ()) -> str:
         if opcode in ("bra", "bra.uni"):
             return f"goto {variable(rest)};"
         if opcode in ("stacksave.u32", "stackrestore.u32"):
-            return ";"  # nothing is ever put there: `alloca` is not known
+            return ";"  # not used: `alloca` is not supported
         if opcode == "ret":
             return "return func_retval0;"
         if opcode == "call.uni":

@@ -1,4 +1,4 @@
-"""Runs the PTX of a kernel on the CPU, one thread after the other: PTX to C to machine code (gcc)."""
+"""Execution of the PTX of a kernel on the CPU, thread by thread: PTX to C to machine code (gcc)."""
 
 import ctypes
 import re
@@ -34,9 +34,9 @@ class Kernel:
 
 
 def module(functions: Sequence[ptx.Function], shared: Mapping[str, int]) -> str:
-    """A module in C: its functions, and `launch(parameters, blocks, threads)` for its only kernel.
+    """Return a module in C: its functions, and `launch(parameters, blocks, threads)` for its only kernel.
 
-    Blocks find no zeros in `shared` memory.
+    `shared` memory is not initialised to zero.
     """
     names = [function.name for function in functions]
     [kernel] = [function.name for function in functions if function.is_kernel]
@@ -61,7 +61,7 @@ def _head(function: ptx.Function) -> str:
 
 
 def body(function: ptx.Function, names: Sequence[str] = ()) -> str:
-    """The statements of a function in C."""
+    """Return the statements of a function in C."""
     lines = ["uint64_t func_retval0 = 0;"]
     for statement in function.statements:
         if statement in "{}":
@@ -76,7 +76,7 @@ def body(function: ptx.Function, names: Sequence[str] = ()) -> str:
 
 
 def declaration(statement: str) -> str:
-    """Registers, local memory and the parameters of a call in C."""
+    """Return a declaration of registers, local memory or parameters of a call in C."""
     if statement.startswith(".pragma "):
         return ""
     if found := re.fullmatch(r"\.reg \.(\w+) %(\w+)<(\d+)>", statement):

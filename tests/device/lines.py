@@ -36,10 +36,10 @@ def ptx(model: Any) -> str:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("jit", "compile_ptx"):
             patch.setattr(cuda, name, functools.partial(getattr(cuda, name), lineinfo=True))
-        # Numba's own looks for a statement behind a docstring, which `base.inline.loop_header` does not have.
+        # Numba's function requires a statement after a docstring; `base.inline.loop_header` has none.
         patch.setattr(lowering, "get_func_def_lineno", lambda function: function.__code__.co_firstlineno)
         patch.setattr(nvvm, "compile_ir", compile_ir)
-        patch.setattr(step, "compiled", {})  # functions with lines and without do not go together
+        patch.setattr(step, "compiled", {})  # functions with and without lines cannot be combined
         arrays = compilers._arrays(compilers.cuda_dimensions(model))
         text = compile_kernel(model, f"void({arrays})", compilers.ENTRY)
     text = re.sub(r"^\.version .*$", f".version {compilers.PTX_VERSION}", text, flags=re.M)

@@ -139,7 +139,7 @@ class Warps:
             arrays[i] = region[1:]
         resident, l1, l2 = self.sizes
         blocks = -(-resident * LANES // block[0])
-        if self.code.shared:  # as many as have room
+        if self.code.shared:  # as many as fit
             blocks = min(blocks, SHARES[-1] // (self.code.shared + KIB))
             resident = min(resident, blocks * block[0] // LANES)
         l1 = min(l1, l1_beside(self.code.shared, blocks))
@@ -357,5 +357,5 @@ def _read_first(block: flow.Block) -> set[str]:
         if writes:
             written.add(names[0])
         elif text.startswith("@"):
-            found |= {*names} - written  # what it writes may stay as it was
+            found |= {*names} - written  # a predicated write may leave the register unchanged
     return found

@@ -56,7 +56,7 @@ $met:
     add.s64         %rd6, %rd6, %rd5;
 """
 
-# Ten turns; in odd ones of them, the lanes of odd words do something else before the next turn.
+# Ten iterations; in odd ones, the lanes of odd words execute another branch before the next iteration.
 ONE_LATCH = """
 $head:
     add.s64         %rd7, %rd7, 1;
@@ -89,7 +89,7 @@ $latch:
 $end:
 """
 
-# The same, left at the head; all back edges are without a condition.
+# As above, with the exit at the head; no back edge has a condition.
 PLAIN_LATCHES = """
 $head:
     setp.ge.s64     %p2, %rd7, 10;
@@ -132,7 +132,7 @@ $left:
 $end:
 """
 
-# As many turns as the word says.
+# The word is the number of iterations.
 COUNTDOWN = """
 $head:
     setp.lt.s64     %p1, %rd5, 1;
@@ -252,7 +252,7 @@ def test_where_all_paths_of_a_loop_end_at_one_latch_they_meet_in_each_turn(tmp_p
 
 
 def test_lanes_that_jump_back_early_make_the_others_wait(tmp_path: Path) -> None:
-    """The others wait until these lanes arrive; the loop has become two."""
+    """Other lanes wait until these arrive, because the loop has become two nested loops."""
     found = counted(run(tmp_path, module("mov.u64 %rd7, 0;" + TWO_LATCHES), range(32)))
     assert found["$odd"] == (5, 80)
     assert found["$latch"] == (10, 5 * 32 + 5 * 16)
@@ -263,7 +263,7 @@ def test_lanes_that_jump_back_early_make_the_others_wait(tmp_path: Path) -> None
 def test_or_they_go_on_alone_until_the_loop_ends(tmp_path: Path) -> None:
     text = module("mov.u64 %rd7, 0;" + TWO_LATCHES)
     found = counted(run(tmp_path, text, range(32), nested=False))
-    assert found["$head"] == (1 + 2 * 9, 320)  # they part in the first turn
+    assert found["$head"] == (1 + 2 * 9, 320)  # they diverge in the first iteration
     assert found["$odd"] == (5, 80)
     assert found["$end"] == (1, 32)
 
@@ -427,7 +427,7 @@ def test_an_address_that_is_not_aligned_ends_the_run(tmp_path: Path) -> None:
     ("following", "meetings"),
     [
         ([[1, 2], [3], [3], [4], [-1]], {0: 3, 1: 3, 3: 4}),
-        ([[1], [2, 4], [3], [1], [5], [-1]], {1: 2}),  # a loop that is left at its head: who stays goes on
+        ([[1], [2, 4], [3], [1], [5], [-1]], {1: 2}),  # exit at the head: remaining lanes continue
         ([[1], [2, 3], [4], [4], [1, 5], [6], [-1]], {1: 4, 4: 5}),
         ([[1], [2], [2, 3], [1, 4], [5], [-1]], {2: 3, 3: 4}),  # a loop in a loop
         ([[1], [2, 3], [-1, 4], [4], [1, 5], [-1]], {1: 4, 2: 4, 4: -1}),  # a return in a loop

@@ -74,7 +74,7 @@ def of_sweep(name: str, size: str) -> str:
     cells = np.unique(np.linspace(0, space.n_cells - 1, CELLS[size]).astype(np.int64))
     table = run_chunk(json.dumps(space.definition), cells, version=model_version()).cells
     texts = [fields.texts(identity.scenario(space, int(cell))) for cell in cells]
-    # The key of a cell names the version of the models, which is another at every change.
+    # The key of a cell contains the version of the models, which changes with every change of them.
     return digest(digests.digest([table.drop_columns(["key"])]).encode(), json.dumps(texts).encode())
 
 
@@ -88,7 +88,7 @@ def of_study(name: str, size: str) -> str:
     said += [[claim.id, claim.verdict, claim.evidence] for claim in found.claims]
     said += [[check.text, check.reached, check.verdict] for check in found.checks]
     cells = [cell.outcomes.tobytes() for cell in found.cells._every]
-    # Outcomes that none of its networks has are left out: there may be more of them tomorrow.
+    # Outcomes that none of its networks has are left out, because later versions may add some.
     known = [cell.frame.dropna(axis=1, how="all") for cell in found.cells._every]
     frames = [frame.to_numpy(np.float64).tobytes() for frame in known]
     return digest(*cells, *frames, json.dumps(said).encode())

@@ -23,7 +23,7 @@ def until_precise(rule: StoppingRule, draw: Callable[[int, int], Floats]) -> Flo
 def until_sharp(
     rule: StoppingRule, y: Floats, x: Floats, known: Floats | None = None, *, most: float
 ) -> tuple[int, int, Mean]:
-    """Return the number of values `y` and controls `x` taken until `rule` stops, and their mean."""
+    """Return the number of values `y` and controls `x` used until `rule` stops, and their mean."""
     runs = draws = 0
     seen = statistics.mean([])
     while more := rule.next_after(runs, partial(Mean, *seen)):

@@ -60,7 +60,7 @@ def test_a_random_moment_is_in_each_part_as_often_as_its_share_says() -> None:
 
 
 def test_the_parts_together_are_the_year() -> None:
-    """Weighted runs are down as often as a random moment, at any time of the run."""
+    """At any time of a run, the weighted share of runs with an outage equals its share of the year."""
     shares = RareOutages.model_validate({"mtbf": "30 s", "mttr": "8 s"}).shares(END_S + BEFORE_S)
     at = np.array([-BEFORE_S, 0.0, 3.0, END_S - 1e-6])
     found = np.zeros(len(at))
@@ -118,7 +118,7 @@ def test_the_exact_interval_is_that_of_the_beta_distribution() -> None:
 
 
 def strata(*counts: tuple[float, int, int]) -> Strata:
-    """Strata with a share, successes and replications."""
+    """Return strata from (share, successes, replications)."""
     found = Strata([share for share, _, _ in counts])
     for k, (_, met, n) in enumerate(counts):
         found.add(k, np.arange(n) < met)

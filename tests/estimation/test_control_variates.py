@@ -101,7 +101,7 @@ def test_several_controls_are_those_of_a_regression_without_the_run() -> None:
 
 
 def test_controls_of_known_mean_need_no_draws() -> None:
-    """Half of the variance of the fast model is known, so the rest needs fewer draws."""
+    """If half of the variance of the fast model is known, fewer draws are needed."""
     rng = np.random.default_rng(6)
     known = rng.normal(size=(500, 1))
     x = known[:, 0] + rng.normal(size=500)
@@ -140,8 +140,9 @@ def test_draws_follow_what_the_control_knows() -> None:
 
 
 class Fluid(Replications):
-    """Replications of an ad hoc network with made outcomes: the fluid varies by `spread`, packets by `noise`
-    besides."""
+    """Replications of an ad hoc network with artificial outcomes.
+
+    The fluid varies by `spread`, packets additionally by `noise`."""
 
     def __init__(self, noise: float, spread: float) -> None:
         super().__init__(load_scenario(EXAMPLES / "adhoc.yaml", values={"precision": "1 %"}))
@@ -194,7 +195,7 @@ def test_estimates_of_random_paths_are_sharper_and_right(paths) -> None:
     truth = many.table.loc["goodput_bps"]
     apart = abs(row["mean"] - truth["mean"])
     assert apart <= 1.5 * math.hypot(row["ci_high"] - row["ci_low"], truth["ci_high"] - truth["ci_low"]) / 2
-    # What the formula does not know is as without it.
+    # Outcomes that the formula lacks equal those without it.
     assert sharp.table.loc["timeouts"].equals(plain.table.loc["timeouts"])
     assert sharp.outcomes.frame.equals(plain.outcomes.frame)
 
@@ -214,7 +215,7 @@ def test_a_precision_costs_fewer_runs(paths) -> None:
     plain = estimate(paths, control="none", precision="3 %", target="cpu")
     assert sharp.precise and plain.precise
     row = sharp.table.loc["goodput_bps"]
-    assert (row["ci_high"] - row["ci_low"]) / 2 <= 0.03 * row["mean"] * (1 + 1e-12)  # as wide as asked
+    assert (row["ci_high"] - row["ci_low"]) / 2 <= 0.03 * row["mean"] * (1 + 1e-12)  # as wide as requested
     assert 4 * len(sharp.outcomes.frame) <= len(plain.outcomes.frame)
 
 

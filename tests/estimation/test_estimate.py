@@ -183,7 +183,7 @@ def test_what_a_scenario_never_measures_is_refused(small):
     with pytest.raises(InputError, match="not an outcome") as refused:
         estimate(small, goals=["delay <= 50 ms"])
     assert "delay_p50_s" not in str(refused.value)
-    file = small.with_values({"transport.packets": 10**6})  # it may complete, and did not
+    file = small.with_values({"transport.packets": 10**6})  # it may complete, but did not
     assert estimate(file, replications=5, goals=["completion_s <= 1 s"]).goals["probability"].tolist() == [0]
 
 

@@ -22,8 +22,10 @@ RULES = (StoppingRule(0.05, first=20, most=N), StoppingRule(0.001, first=20, mos
 
 
 class Made(Sample):
-    """Outcomes that are numbers drawn in advance, some of which are known. They are not negative, as those of
-    packet models."""
+    """Outcomes that are numbers drawn in advance, some of which are known.
+
+    They are not negative, like those of packet models.
+    """
 
     def __init__(self, seed: int, noise: float) -> None:
         super().__init__("packet")
@@ -83,7 +85,7 @@ def test_any_batches_give_what_a_plain_loop_gives(
     other_first: bool,
 ) -> None:
     sample, aim = Made(seed, noise), Aim("goodput_bps", rule, controls)
-    if other_first:  # replications that another outcome needed are no part of this estimate
+    if other_first:  # replications that another outcome needed are not used by this estimate
         Batches(sizes).run(sample, Aim("timeouts", StoppingRule(0.02, first=64, most=N), controls))
     Batches(sizes).run(sample, aim)
     y, x = sample.made["packet"]["goodput_bps"], sample.made["formula"]["goodput_bps"]

@@ -24,7 +24,7 @@ def test_the_mapping_is_found_by_the_name_of_the_file(tmp_path):
     assert len(found.rows) == 2 * 8
     assert found.rows["class"].unique().tolist() == ["Reno, fixed", "Sack1, varies by seed"]
     goodput = found.rows[(found.rows["metric"] == "goodput_Bps") & (found.rows["id"] == "1")].iloc[0]
-    # 8 packets in a pipe of 3.4: the link is never idle, a packet every 8 ms
+    # a window of 8 packets exceeds the BDP of 3.4: the link sends a packet every 8 ms
     assert goodput["estimate"] == pytest.approx(960 * 125, rel=0.01)
     assert goodput["rel_error"] == pytest.approx(goodput["estimate"] / 118000 - 1)
     assert math.isnan(goodput["z"])
@@ -73,7 +73,7 @@ def test_metrics_of_a_pair_name_each_of_its_flows(tmp_path):
     assert both == pytest.approx(estimate["total_goodput_Bps"], rel=1e-9)
     assert estimate["share_1"] == pytest.approx(estimate["goodput_1_Bps"] / both, abs=0.01)
     assert estimate["total_goodput_Bps"] == pytest.approx(1480000 / 8 * 1448 / 1500, rel=0.01)
-    assert estimate["share_1"] < 0.3  # BBR takes what a shallow queue has
+    assert estimate["share_1"] < 0.3  # BBR fills a shallow queue
     assert estimate["mean_srtt_2_s"] > estimate["mean_srtt_1_s"] - 0.05
     rules = load_mapping("linux_kernel_pair")
     beyond = rules.model_copy(update={"numbered": 1})
@@ -238,7 +238,7 @@ def test_a_ratio_is_that_of_the_sums(tmp_path):
     pooled = rows.loc["pooled"]
     assert pooled["estimate"] == pytest.approx(done["completion_s"].sum() / done["retransmitted"].sum())
     assert pooled["ci_low"] < pooled["estimate"] < pooled["ci_high"]
-    # Leaving out one run after the other says the same about the spread.
+    # The jackknife over runs gives the same spread.
     parts = [done.drop(k) for k in done.index]
     each = pd.Series([part["completion_s"].sum() / part["retransmitted"].sum() for part in parts])
     spread = math.sqrt(len(done) - 1) * each.std(ddof=0)

@@ -59,8 +59,9 @@ def control(kind: str, field: str, side: str = "a") -> str:
 
 
 def still(page: Page, place: str) -> list[float]:
-    """Return a position on the page once all is drawn and nothing has moved it for a while, as a hand
-    would wait."""
+    """Return a position on the page after everything is drawn and the position has not changed for a
+    while.
+    """
     page.wait(DRAWN)
     before, found = [], page.evaluate(place)
     while found != before:
@@ -204,7 +205,7 @@ def test_a_bad_value_in_the_address_is_refused_by_name_and_the_page_lives_on(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.complaints(address) == []
     assert page.barriers() == []
-    # Fields that do not go together are said as the command line says them.
+    # Conflicting fields give the error message of the command line.
     choose(page, "transport.protocol", "0")
     page.visit(f"{address}?of=handovers", **PHONE)
     page.wait("document.getElementById('error') && document.getElementById('error').textContent")
@@ -259,7 +260,7 @@ def test_what_can_be_taken(page: Page, served: Serve, lossy: Path, tmp_path: Pat
             0
         ]
         assert number in page.evaluate("document.querySelector('.tile').textContent")
-        assert page.complaints(address) == []  # the last page's late answers
+        assert page.complaints(address) == []  # late answers for the previous page
         assert page.barriers() == []
 
 

@@ -102,13 +102,13 @@ def test_a_client_that_leaves_is_noticed() -> None:
         is_gone = client_gone({"werkzeug.socket": here})
         assert not is_gone()
         there.sendall(b"x")
-        assert not is_gone()  # more to read is no end
+        assert not is_gone()  # further data do not end the connection
         here.recv(1)
         there.close()
         assert is_gone()
         with pytest.raises(AbandonedError):
             disconnection_check(is_gone)()
-    assert not client_gone({})()  # another server, which cannot be asked
+    assert not client_gone({})()  # another server, which cannot be queried
 
 
 def test_only_some_files_are_made_at_once() -> None:
@@ -134,7 +134,7 @@ def test_only_some_files_are_made_at_once() -> None:
         thread.join(10)
         assert ended == ["gone"]
     with limiter.admit(lambda: False):
-        pass  # the places are free again
+        pass  # the slots are free again
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_in_the_middle_and_at_rest_it_is_the_estimate(
         job.work(lambda *_: None)
         now = runs.current_aim(of)
         look = runs.snapshot(of)
-        if look is None or runs.wanted(now) is not None:  # a batch whose draws are missing
+        if look is None or runs.wanted(now) is not None:  # a batch with missing draws
             continue
         looks.append(look)
         if look.final or len(looks) in (1, 3):

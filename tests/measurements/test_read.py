@@ -189,7 +189,7 @@ def test_runs_without_a_result(tmp_path: Path) -> None:
 
 
 def flent(**more: list[float | None]) -> dict[str, Any]:
-    """A file of a test of 4 s with 1 s of pings before and after it, in steps of 0.5 s."""
+    """Return a flent file of a test of 4 s with 1 s of pings before and after it, in steps of 0.5 s."""
     x = [0.5 * k for k in range(12)]
     upload = [None] * 2 + [8.0, 10.0] * 4 + [None] * 2
     series = {

@@ -107,7 +107,7 @@ def test_every_model_of_motion_has_its_columns():
     drift = motion(model="gauss_markov", speed="10 m/s", memory=0.6, step="0.5 s")
     assert (drift["MOBILITY"], drift["LEG"]) == (layout.GAUSS_MARKOV, 500_000)
     assert (drift["MEMORY"], drift["FRESH"]) == (round(0.6 * 2**16), round(0.8 * 2**16))
-    # The size of a velocity of which both parts have this standard deviation is 10 m/s on average.
+    # A velocity whose components have this standard deviation has a mean speed of 10 m/s.
     assert drift["SPEED_MIN"] == round(10 * METRE / math.sqrt(math.pi / 2))
 
 

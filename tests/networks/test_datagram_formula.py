@@ -44,7 +44,9 @@ def errors(hop: dict[str, Any], **flow: Any) -> Floats:
     ids=["hops", "start and stop", "outages"],
 )
 def test_the_formula_is_as_packets(hop: dict[str, Any], flow: dict[str, Any]) -> None:
-    """The rest are random losses of few packets, packets in flight at the end, and queues after outages."""
+    """The remaining errors come from random losses of few packets, packets in flight at the end, and queues
+    after outages.
+    """
     found = errors(HOP | hop, **flow)
     assert abs(np.median(found)) < 0.002
     assert np.quantile(found, 0.05) > -0.01 and np.quantile(found, 0.95) < 0.03
@@ -59,7 +61,9 @@ def test_cross_traffic_and_the_flow_share_a_full_queue() -> None:
 
 
 def test_numbers_by_hand() -> None:
-    """1,000 + 28 bytes at 8 Mbit/s of payload over 4.112 Mbit/s are halved; a gap is filled by the queue."""
+    """Packets of 1,000 + 28 bytes at 8 Mbit/s of payload over 4.112 Mbit/s are halved; the queue fills a
+    gap.
+    """
     flow = {"protocol": "udp", "rate": "8 Mbit/s", "payload": "1000 B", "header": "28 B"}
     first = {"rate": "1 Gbit/s", "delay": "0 ms"}
     slow = {"rate": "4.112 Mbit/s", "delay": "0 ms", "queue": 51}
@@ -68,7 +72,7 @@ def test_numbers_by_hand() -> None:
     expected = [
         ([first], 8.0),
         ([first, slow], 4.0),
-        # The 50 packets in the queue take 100 ms: of a gap of 400 ms before the queue 300 ms remain.
+        # Sending the 50 queued packets takes 100 ms, so 300 ms remain of a gap of 400 ms before the queue.
         ([first | gap, slow], 4.0 * 0.97),
         ([first, slow | gap], 4.0 * 0.96),
         ([first | gap, first | gap], 8.0 * 0.96),  # two outages at the same time cost one

@@ -123,7 +123,7 @@ def test_managed_queues_and_what_varies_are_refused() -> None:
 
 @pytest.mark.full
 def test_the_plan_finds_how_soon_a_failure_must_be_noticed() -> None:
-    """The detection time is 1 % of 30 s less the packets on the wire: 290 ms for any cable."""
+    """The detection time is 1 % of 30 s minus the time of the packets in flight: 290 ms for any cable."""
     import netcarlo.planning
 
     plan = Path(__file__).parents[2] / "configs" / "plans" / "single_failures.yaml"

@@ -1,4 +1,4 @@
-"""Framing, shapers and correlated loss: what rows have of them, and what they do."""
+"""Framing, shapers and correlated loss: their rows and their effects."""
 
 import copy
 from typing import Any
@@ -58,7 +58,7 @@ def test_the_capacity_is_that_of_framed_packets(fields: dict[str, Any], on_line:
 
 
 def test_the_capacity_for_tcp_over_ethernet_is_what_segments_leave() -> None:
-    """1,448 of 1,538 bytes."""
+    """Payload is 1,448 of 1,538 bytes on the wire."""
     scenario = path(overhead="ethernet").with_values({"transport": {"protocol": "linux"}})
     found = features(scenario, given={}, rows=1)["bottleneck_bps"][0] * 1448 / 1500
     assert found == pytest.approx(94.148e6, rel=1e-4)
@@ -86,7 +86,7 @@ def test_a_queue_in_time_has_room_for_the_burst() -> None:
 def test_correlated_loss_has_the_numbers_of_tc() -> None:
     scenario = path(loss="2 %", loss_correlation="25 %")
     assert head(scenario)[Head.LOSS].tolist() == [round(0.02 * (2**32 - 1)), round(0.25 * (2**32 - 1))]
-    assert not probability(build(scenario).rows.losses).any()  # no losses beside these
+    assert not probability(build(scenario).rows.losses).any()  # no other losses
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_hop_is_two_links() -> None:
     assert links[:, Link.QUEUE].tolist() == [1000, 1000, 20, 20]
     assert links[:, Link.DELAY].tolist() == [20 * MS, 5 * MS, 20 * MS, 20 * MS]
     assert links[:2, Link.AQM_TARGET].tolist() == [5 * MS, 15 * MS]
-    assert len(set(links[:, Link.LOSS].tolist())) == 2  # of the acknowledgements none is lost
+    assert len(set(links[:, Link.LOSS].tolist())) == 2  # no acknowledgement is lost
     assert [routes_of(flow).tolist(), routes_of(flow, back=True).tolist()] == [[0, 2], [3, 1]]
     assert rows.parameters[0, [Shared.FLOWS, Shared.LINKS]].tolist() == [1, 4]
 
@@ -111,7 +111,7 @@ def test_who_simulates_it() -> None:
     assert red[:, Link.RED].tolist() == [RED_DROPS, RED_DROPS]
 
 
-# Beside the twin, a dumbbell, and drop-tail.
+# Comparison with the twin, a dumbbell, and drop-tail.
 
 MANAGED = ("codel", "pie", "fq_codel", {"codel": {"mark": True, "target": "2 ms"}}, {"red": {"mark": True}})
 
@@ -252,7 +252,7 @@ def test_every_packet_is_in_one_place(seed: int, queue: str, loss: float) -> Non
     assert np.isnan(found["first_delivery_s"]).all()
 
 
-# What it does.
+# Effects.
 
 
 @pytest.mark.parametrize("queue", ["codel", "pie", "fq_codel"])
@@ -344,7 +344,7 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str, hop: Any, protocol: str,
 
 @pytest.mark.full
 def test_the_fluid_is_near_packets() -> None:
-    """A hop drops half of the datagrams of the stream."""
+    """Compare fluid and packets on a hop that drops half of the datagrams of a stream."""
     linux = {"protocol": "linux", "congestion_control": "cubic"}
     stream = {"protocol": "udp", "rate": "20 Mbit/s"}
     for transport, near in ((linux, 0.05), (stream, 0.03)):

@@ -131,7 +131,7 @@ def test_flows_of_linux_are_alone_or_beside_others():
     assert flows[:, Flow.KIND].tolist() == kinds
     assert flows[:, RowP.DATA].tolist() == [1448, 1448, 1000, 1460]
     assert flows[:, RowP.WINDOW].tolist() == [300] * 4
-    # Twice the link's packets (20 and 20 ms at 1.5 ms each) plus 64; those of ns-2 follow the window.
+    # Twice the BDP of the link (20 and 20 ms at 1.5 ms per packet) plus 64; limits of ns-2 follow the window.
     assert flows[:, RowP.RING].tolist() == [256, 256, 256, 0]
     assert mixed.network.unknown(mixed, "fluid").startswith("the fluid model does not support linux_bbr")
     beside = scenario(transport=WINDOW | {"initial_ssthresh": 9}, flows=[{}, {"protocol": "linux"}])
@@ -161,7 +161,7 @@ def test_the_columns_of_links_and_hosts():
     assert forth[levels].tolist() == [5, 15, 6554, 9, 500_000]
     assert forth[Link.RED_GENTLE] == 1
     assert back[Link.QUEUE] == 0
-    # The probability of the first digit tells the loss: q / (1 + q).
+    # The probability of the first digit determines the loss: q / (1 + q).
     survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])
     assert survive[[forth[Link.LOSS], back[Link.LOSS]]] == pytest.approx([0.99, 1.0])
     flow = rows.flows[0, 0]
@@ -200,7 +200,7 @@ def test_flows_replace_what_the_transport_says():
     ]  # fmt: skip
     assert 0 <= udp[RowP.START] < udp[UdpP.INTERVAL]
     assert len(np.unique(rows.flows[:, 3, RowP.START])) == len(rows.flows)
-    # The clocks of senders have a phase each.
+    # The clock of each sender has its own phase.
     assert len(np.unique(rows.flows[:, :3, TcpP.CLOCK_PHASE])) == 3 * len(rows.flows)
 
 

@@ -30,7 +30,7 @@ def test_times_up_and_down_are_exponential() -> None:
     """
     outages = build(path({"up": "1 s", "down": "0.25 s"}), replications=4000).rows.outages[:, 0, 1]
     first = outages[:, :10]
-    assert (first < FOREVER).all()  # 48 on average: the end cuts nothing off
+    assert (first < FOREVER).all()  # 48 on average: the end truncates none
     up = np.diff(np.concatenate([np.zeros((4000, 1)), first.reshape(4000, -1)], axis=1), axis=1)[:, ::2]
     down = first[..., 1] - first[..., 0]
     for times, mean in ((up, 1e9), (down, 0.25e9)):
@@ -114,7 +114,7 @@ def test_the_field_is_what_switched_makes_of_rows() -> None:
 
 def test_sctp_goes_on_over_the_path_that_is_up() -> None:
     hops = [HOP | {"outages": {"up": "6 s", "down": "3 s"}}]
-    sctp = {"protocol": "sctp", "path_max_retrans": 0}  # the first timeout is enough to take the other path
+    sctp = {"protocol": "sctp", "path_max_retrans": 0}  # one timeout is enough to change the path
     data = {"duration": "120 s", "replications": 20, "transport": sctp}
     one = Scenario.check(data | {"paths": [{"hops": hops}]})
     two = Scenario.check(data | {"paths": [{"hops": hops}, {"hops": hops}]})

@@ -1,4 +1,4 @@
-"""Fifth kind of network: two folders, and a line in two registries."""
+"""A fifth kind of network, added by two folders and a line in each of two registries."""
 
 import json
 from pathlib import Path

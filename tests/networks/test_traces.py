@@ -1,4 +1,4 @@
-"""Traces in the formats in which people have them."""
+"""Traces in common formats."""
 
 import gzip
 import json

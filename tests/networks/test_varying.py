@@ -73,7 +73,7 @@ def test_a_trace_of_mahimahi_is_replayed_exactly(times: list[int], queue: int) -
     every = np.concatenate([np.array(times) + k * times[-1] for k in range(600 // times[-1] + 1)])
     backlogged = every[every / 1e3 > sent[0]]
     most = np.unique(backlogged, return_counts=True)[1].max()
-    if most <= queue:  # the queue outlasts what leaves in a millisecond
+    if most <= queue:  # the queue is longer than the opportunities of a millisecond
         assert left.tolist() == backlogged[backlogged + 7 <= 500].tolist()
 
 

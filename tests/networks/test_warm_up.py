@@ -1,4 +1,4 @@
-"""Outcomes count from the end of the warm-up on.
+"""Counting of outcomes after the end of the warm-up.
 
 The counts of a run without warm-up, less those of a run of the same seed that ends with the warm-up, must
 equal those of the run with warm-up. Every outcome is declared below; those that are not such a difference say
@@ -95,8 +95,9 @@ def check(rules: dict[Any, Rule], columns: Iterable[Any], runs: Runs) -> None:
 
 
 def three(name: str, rows: Any, warm_up: Any, *, last: int = 1) -> Runs:
-    """Return the run with a warm-up, the whole run, and one that ends so many ns before the end of the
-    warm-up."""
+    """Return the run with a warm-up, the whole run, and one that ends `last` [ns] before the end of the
+    warm-up.
+    """
     ends, none = (rows._replace(parameters=rows.parameters.copy()) for _ in range(2))
     none.parameters[:, warm_up] = 0
     ends.parameters[:, warm_up] = 0
@@ -145,7 +146,7 @@ def test_counters_of_shared_networks(name: str) -> None:
     managed = rows.links[:, :, shared.Link.AQM] != shared.NO_AQM
     apart = managed | (
         rows.links[:, :, shared.Link.VARIES] > 0
-    )  # what waits for nothing does so until the end
+    )  # a state without end lasts until the end
     rules = {
         SharedLink.ARRIVALS_BEFORE: partial(is_of_the_warm_up, state=links[2][..., SharedLink.ARRIVALS]),
         SharedLink.DROPS_BEFORE: lambda window, whole, _: (whole == 0) & (managed | (window == 0)),

@@ -48,7 +48,7 @@ def test_single_stations_in_ns3(
 
 
 class Cell(NamedTuple):
-    """A cell with what the standard's tables say about its PPDUs [us]."""
+    """Cell with the durations of its PPDUs from the tables of the standard [us]."""
 
     mode: Mode
     preamble: float

@@ -99,7 +99,9 @@ def test_only_newer_stations_aggregate_and_protect_their_frames() -> None:
 
 @pytest.mark.full
 def test_a_protected_exchange_takes_the_time_of_the_standard() -> None:
-    """Beside an idle 802.11g station an 802.11ax station has to announce each PPDU; the former has not."""
+    """Beside an idle 802.11g station, an 802.11ax station must protect each PPDU; the 802.11g station need
+    not.
+    """
     saturated = {"saturated": True, "udp": {"rate": "1 Mbit/s", "payload": "1472 B"}}
     for source, (old, mode) in enumerate(
         [(True, Mode("802.11g", 20, 1, 6, 800)), (False, Mode("802.11ax", 20, 2, 11, 800))]
@@ -159,4 +161,4 @@ def test_minstrel_comes_near_the_best_mode(distance: int) -> None:
 
     best = goodput("fixed")
     assert 0.94 * best < goodput("minstrel") < 1.01 * best
-    assert goodput("aarf") < 0.9 * best  # a BlockAck is a success, whatever was lost
+    assert goodput("aarf") < 0.9 * best  # a BlockAck counts as success, even if MPDUs were lost

@@ -119,7 +119,10 @@ def test_walls_attenuate() -> None:
 
 
 def test_a_station_senses_what_it_can_decode() -> None:
-    """-174 dBm/Hz, 20 MHz, 7 dB and the 4.3 dB of MCS 0: -89.7 dBm, 29.7 dB below that at 1 m."""
+    """The sensitivity is -89.7 dBm: -174 dBm/Hz, 20 MHz, noise figure 7 dB, and 4.3 dB for MCS 0.
+
+    With 60 dB over the first metre and exponent 2, 0 dBm reach this at 30.5 m.
+    """
     for distance, hears in ((30, True), (31, False)):
         loss = {"power_dbm": 0, "reference_db": 60, "exponent": 2}
         places = [{"x": f"{distance} m"}, {"x": "0 m"}]
@@ -149,7 +152,9 @@ def cells(*channels: int, apart: float = 30) -> WifiRows:
 
 @pytest.mark.parametrize(("channels", "hears"), [((36, 36), True), ((36, 37), True), ((36, 40), False)])
 def test_cells_share_a_channel_or_hear_neighbouring_ones(channels: tuple[int, int], hears: bool) -> None:
-    """20 dBm less 46.9 dB and 30 log 30 dB: -71.2 dBm between the access points; -83.7 dBm are sensed."""
+    """The access points receive each other with 20 dBm - 46.9 dB - 30 log 30 dB = -71.2 dBm; they sense -83.7
+    dBm.
+    """
     apart = 30 if channels[0] == channels[1] else 10  # 14.3 dB nearer
     rows = cells(*channels, apart=apart)
     assert links(rows, Link.TO)[0].tolist()[::2] == [1, 3, 3]

@@ -188,7 +188,7 @@ def test_path_loss_is_a_matter_of_decibels():
     found = rows({"chain": chain, "path_loss": loss})
     distance = {
         Node.NEAR: 1, Node.CONTROL: 2, Node.SENSE: 3,
-        Node.DISTURB_DATA: 2, Node.DISTURB_CONTROL: 2,  # 9 dB below at 20 m, 14.3 at 30 m; 10 unless given
+        Node.DISTURB_DATA: 2, Node.DISTURB_CONTROL: 2,  # -9 dB at 20 m, -14.3 dB at 30 m; default 10 dB
     }  # fmt: skip
     for column, hops in distance.items():
         near = [[j for j in range(5) if j != i and abs(i - j) <= hops] for i in range(5)]
@@ -231,9 +231,9 @@ def test_rows_depend_on_nothing_but_their_number():
         for kind in TABLES:
             ours, theirs = table(joined, kind, row), table(whole, kind, row)
             for mine, yours in zip(ours, theirs, strict=True):
-                if kind is Link:  # rows of a table of losses, which parts number otherwise
+                if kind is Link:  # rows of the loss table, whose numbers differ in parts
                     assert (joined.losses[mine.pop(kind.LOSS)] == whole.losses[yours.pop(kind.LOSS)]).all()
-                if kind is Flow:  # where the path begins
+                if kind is Flow:  # start of the path
                     for column in (Flow.FORTH_AT, Flow.BACK_AT):
                         mine.pop(column), yours.pop(column)
                 assert mine == yours

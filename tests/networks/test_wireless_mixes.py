@@ -1,4 +1,4 @@
-"""Heterogeneous flows over 802.11: their number, ends and transports."""
+"""Heterogeneous flows over 802.11: their number, endpoints and transports."""
 
 import numpy as np
 import pytest

@@ -73,7 +73,7 @@ def test_flows_are_summed_up():
     assert found["goodput_bps"] == sum(goodput)
     assert found["throughput_bps"] == 810 * 600 * 8 / 2 + 240 * 1040 * 8 / 2
     assert found["fairness"] == pytest.approx(sum(goodput) ** 2 / 2 / (goodput[0] ** 2 + goodput[1] ** 2))
-    assert found["loss_ratio"] == pytest.approx(0.2)  # of UDP alone
+    assert found["loss_ratio"] == pytest.approx(0.2)  # of UDP only
     assert found["loss_source"] == pytest.approx(120 / 1250)
     assert (found["loss_relay"], found["loss_retries"]) == (30 / 1250, 45 / 1250)
     assert (found["sent"], found["delivered"], found["in_flight"]) == (1250, 1030, 5)
@@ -218,12 +218,14 @@ def test_acks_follow_the_reads_of_a_receiver_that_lags():
     once."""
     assert segments_an_ack(read_time="0.1 ms") == pytest.approx(2, abs=0.05)
     assert segments_an_ack(read_time="1 ms") == pytest.approx(8192 / 1448, abs=0.05)
-    # Interrupts come first: 0.25 ms are left of each 0.5 ms or so, too few for what is to be read.
+    # Interrupts have priority: of each 0.5 ms about 0.25 ms remain, too little to read all data.
     assert segments_an_ack(read_time="0.4 ms", packet_time="0.2 ms") > 4
 
 
 def test_reading_keeps_the_processor_busy():
-    """A segment takes 0.4 + 0.6 ms: 1448 bytes per millisecond, less 0.5 ms for every ACK of 8192 bytes."""
+    """A segment takes 0.4 + 0.6 ms, which is 1448 bytes per millisecond, and every ACK of 8192 bytes takes
+    0.5 ms.
+    """
     transport = {"protocol": "sack", "payload": "1448 B", "window": 36, "ack_every": 2}
     times = {"packet_time": "0.4 ms", "read_time": "0.6 ms", "ack_time": "0.5 ms"}
     network = {"cell": {"stations": 1}, "receiver": {"read": "8 KiB", **times}}

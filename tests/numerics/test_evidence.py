@@ -66,7 +66,7 @@ def test_nothing_is_known_before_the_first_trial() -> None:
 
 
 def test_evidence_is_what_it_was() -> None:
-    """The prior is as recorded: any is valid, but another one would change answers of plans."""
+    """The prior is as recorded. Any prior is valid, but another one would change answers of plans."""
     assert [evidence.needed(p, 0.001) for p in PROBABILITIES] == [7, 23, 95, 733]
     assert evidence.above([3, 18, 95], [10, 20, 100], 0.8) == pytest.approx(
         [-1.4926107792625, 0.5031768733808, 7.4042475057213], rel=1e-12

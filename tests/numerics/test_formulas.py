@@ -53,8 +53,9 @@ def test_pftk_at_its_limits() -> None:
 
 
 def sctp_by_hand(rtt: float, p: float, most: int, floor: int, again: float) -> float:
-    """Return packets per second, period by period: one packet more per round until about 1/p have
-    arrived."""
+    """Return packets per second by simulation of periods: one packet more per round until about 1/p have
+    arrived.
+    """
     low = w = float(floor)
     for _ in range(200):  # until periods repeat
         rounds, packets, w = 0.0, 0.0, low
@@ -73,7 +74,7 @@ def sctp_by_hand(rtt: float, p: float, most: int, floor: int, again: float) -> f
 @pytest.mark.parametrize("floor", [2, 4])
 @pytest.mark.parametrize("again", [None, 0.0])
 def test_sctp_is_its_periods(p: float, most: int, floor: int, again: float | None) -> None:
-    """The formula agrees within 5 to 15 % with whole-numbered windows, which differ by half a packet."""
+    """The formula agrees within 5 to 15 % with integer windows, which differ by half a packet."""
     found = sctp(0.08, p, window=most, rto_s=1.0, floor=floor, again=again)
     expected = sctp_by_hand(0.08, p, most, floor, p if again is None else again)
     assert found == pytest.approx(expected, rel=0.05 if p < 0.01 else 0.15)
@@ -84,7 +85,7 @@ def test_sctp_at_its_limits() -> None:
     # Without timeouts and a floor it is a TCP whose ACKs are not delayed.
     how = {"window": 1000, "rto_s": 0.0}
     assert sctp(0.1, 1e-4, floor=1, **how) == pytest.approx(float(pftk(0.1, 1e-4, **how)), rel=1e-5)
-    # A floor and a second path that loses nothing help, the more the more is lost.
+    # A floor and a second path without losses help more if more is lost.
     lossy = np.array([0.001, 0.01, 0.05, 0.1])
     for better in ({"floor": 8}, {"again": 0.0}):
         gain = sctp(0.1, lossy, **better) / sctp(0.1, lossy)
@@ -193,20 +194,20 @@ def test_the_response_function_of_bic_is_that_of_its_control(p: float, ack_every
 def test_bic_at_its_limits() -> None:
     assert bic(0.1, 0.0, window=32) == pytest.approx(320, rel=0.01)
     assert bic(0.1, 1e-9, window=[8, 100, 1000]) == pytest.approx(np.array([80, 1000, 10000]), rel=0.03)
-    # The rarer losses are, the more it has than Reno.
+    # Its lead over Reno grows as losses become rarer.
     gain = bic(0.1, [0.0001, 0.001, 0.01], rto_s=0.0) / pftk(0.1, [0.0001, 0.001, 0.01], rto_s=0.0)
     assert (np.diff(gain) < 0).all() and gain[0] > 3.5 and 1.2 < gain[2] < 2
     climb = response_of_bic.recovery(100.0, 1)
-    assert climb.packets / climb.rounds == pytest.approx(92, abs=6)  # between 80 and 100, most of it near 100
+    assert climb.packets / climb.rounds == pytest.approx(92, abs=6)  # between 80 and 100, mostly near 100
     assert np.isfinite(bic(0.1, [0.5, 0.9, 1.0], window=20)).all()
 
 
 def test_sawtooth() -> None:
-    how = {"rtt_s": 0.1, "capacity": 1000.0}  # a pipe of 100 packets
+    how = {"rtt_s": 0.1, "capacity": 1000.0}  # a BDP of 100 packets
     assert sawtooth(**how, queue=50, window=60) == pytest.approx(600)
     assert sawtooth(**how, queue=50, window=120) == pytest.approx(1000)
     assert sawtooth(**how, queue=100, window=1e9) == pytest.approx(1000)
-    # Without a queue the window goes from 50 to 100: three quarters of the pipe on average.
+    # Without a queue the window grows from 50 to 100: three quarters of the BDP on average.
     assert sawtooth(**how, queue=0, window=1e9) == pytest.approx(750)
     some = sawtooth(**how, queue=np.arange(0, 110, 10), window=1e9)
     assert (np.diff(some) >= 0).all()

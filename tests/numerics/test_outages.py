@@ -25,7 +25,7 @@ def outages(*spans: tuple[float, float], heard: float = 0.02, share: float = 2.0
 
 
 def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: float, share: float) -> float:
-    """Return the packets sent that meet no outage, by steps of time."""
+    """Return the packets sent that are not lost in an outage, by small time steps."""
     rate, base, most, beta, growth, slow_start_factor, repairs, rto, most_rto = (float(x[0]) for x in t)
     pipe, dt = rate * base, 2e-4
     now = sent = since = lost = 0.0
@@ -96,7 +96,7 @@ def test_carried_at_its_limits() -> None:
     assert packets_sent(outages((0.0, 100.0)), t, begin=np.zeros(1), end=end) == 0
     late = packets_sent(outages((59.0, 100.0)), t, begin=np.zeros(1), end=end)
     assert late == pytest.approx(59 * 200)
-    # A longer outage costs more, and costs no less than it lasts.
+    # A longer outage costs more, and at least its duration.
     lasts = np.array([0.2, 0.5, 1.0, 3.0, 9.0])
     sent = [packets_sent(outages((20.0, 20.0 + x)), t, begin=np.zeros(1), end=end)[0] for x in lasts]
     lost = [60 * 200 - each for each in sent]
@@ -116,7 +116,7 @@ def test_mean_silence_of_a_two_state_chain(up_s: float, down_s: float) -> None:
     edges = times.reshape(n, -1).cumsum(axis=1).reshape(n, -1, 2)
     start, stop = edges.transpose(2, 0, 1)
     one: Any = np.ones(n)
-    # A window of one packet has no slow start, and nothing tells of a loss.
+    # A window of one packet has no slow start, and only the timer detects a loss.
     t = Transfer(1e4 * one, 1e-4 * one, one, one / 2, one, 2 * one, np.inf * one, 0.3 * one, 60.0 * one)
     met = Outages(start, stop, start + 0.05, np.full_like(start, 2.0))
     up = packets_sent(met, t, begin=0 * one, end=horizon * one) / 1e4 / horizon
@@ -126,7 +126,7 @@ def test_mean_silence_of_a_two_state_chain(up_s: float, down_s: float) -> None:
 
 
 def test_mean_silence_at_its_limits() -> None:
-    # Outages that end before the first try cost that; of long ones back-off costs half as much again.
+    # Outages that end before the first retransmission cost one RTO; back-off adds 50 % to long ones.
     assert mean_silence(100.0, 1e-3, rtt_s=0.1, rto_s=1.0) == pytest.approx(1.1, rel=1e-3)
     assert 1.2 < mean_silence(1e5, 100.0, rtt_s=0.1, rto_s=0.2, max_rto_s=1e9) / 100 < 1.7
     assert mean_silence(1e5, 100.0, rtt_s=0.1, rto_s=0.2, max_rto_s=0.2) == pytest.approx(100.1, rel=0.01)

@@ -64,8 +64,8 @@ NIST = {
     "NumAcc3": (lambda: [1000000.2] + [1000000.1, 1000000.3] * 500, 1000000.2, 0.1),
     "NumAcc4": (lambda: [10000000.2] + [10000000.1, 10000000.3] * 500, 10000000.2, 0.1),
 }
-# The decimals of these two have no binary form: the floats nearest to them have an sd of their own,
-# which agrees with the certified one in that many digits.
+# The decimals of these two have no exact binary form: the sd of the nearest floats agrees with the certified
+# # one in this number of digits.
 ROUNDED_DATA = {"NumAcc3": 9, "NumAcc4": 8}
 
 

@@ -1,4 +1,4 @@
-"""Study of TCP-Probing in a mobile ad hoc network, compared with what remains of its paper."""
+"""Study of TCP-Probing in a mobile ad hoc network, compared with the available parts of its paper."""
 
 from pathlib import Path
 

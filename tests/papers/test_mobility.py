@@ -62,7 +62,7 @@ def test_overheads_follow_from_the_printed_averages_but_one() -> None:
         goodput, bandwidth = (float(number(m, cell)[0]) for m in ("goodput_kbps", "bandwidth_kbps"))
         if (
             abs((bandwidth - goodput) / goodput * 100 - float(number("ror_percent", cell)[0])) > 0.0101
-        ):  # rounded or cut off
+        ):  # rounded or truncated
             odd.append(cell)
     assert odd == [("himipv6", "reno", 0.02)]
 
@@ -73,7 +73,7 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
             cell.parameter(MobileP.HANDOVER)
             == {"hmipv6": HMIPV6, "fmipv6": FMIPV6, "himipv6": HIMIPV6}[cell["protocol"]]
         )
-        # A protocol keeps its own defaults: Vegas puts no header on the wire.
+        # A protocol keeps its own defaults: Vegas sends packets without a header.
         assert cell.parameter(RowP.HEADER) == (0 if cell["tcp"] == "vegas" else 40)
         assert cell.scenario.paths[0].hops[1].loss == cell["error_rate"]
 
@@ -105,7 +105,7 @@ def test_what_the_figures_show(evaluation: Evaluation) -> None:
         ("C1", "C2"), "held"
     )
     harm = claim(evaluation, "C3").samples
-    assert harm is not None and harm.all()  # in every run nothing is lost and no window cut
+    assert harm is not None and harm.all()  # no run has losses or window reductions
 
 
 def test_runs_that_end_early_are_the_same_runs(evaluation: Evaluation) -> None:
@@ -132,7 +132,7 @@ def test_a_window_kept_then_lost_is_what_figure_5_shows() -> None:
         outcomes[:, Out.CWND_CUTS], outcomes[:, Out.REORDERED] = cuts, reordered
         return Cell({**conditions, "end_s": end}, scenario, outcomes, "end_s")
 
-    # As drawn; reset at the first handover as well; not a late packet; not reset at the second.
+    # As drawn; also reset at the first handover; no late packet; not reset at the second one.
     runs = [ended(29.0, [0, 1, 0, 0], [2, 2, 0, 1]), ended(49.0, [1, 2, 1, 0], [2, 2, 3, 1])]
     found = reset_when_reactive(Cells(study, runs, METRICS))
     assert found.dtype == bool and found.tolist() == [True, False, False, False]

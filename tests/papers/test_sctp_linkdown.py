@@ -96,7 +96,7 @@ def test_claims(evaluation: Evaluation) -> None:
     assert own == {
         **dict.fromkeys(("B3", "C3", "C5", "E1", "E2"), "not held"),
         **dict.fromkeys(("B7", "C6"), "held"),
-        "C4": "undecided",  # three printed digits at 10 Mbit/s leave 10,000 byte/s open on either side
+        "C4": "undecided",  # three printed digits at 10 Mbit/s are uncertain by 10,000 byte/s
     }
 
 
@@ -168,7 +168,7 @@ def test_silence_not_the_window_explains_what_an_outage_costs(evaluation: Evalua
         windows = [metrics.window_at_outage(cell).item() for cell in moved.where(protocol=protocol)]
         assert windows == sorted(windows) and windows[0] < 10 and windows[11:] == [most] * 9
     for cell in moved.where(protocol="tcp"):
-        # The link carries a packet in 24 ms, so silence and what is delivered make up a constant.
+        # The link sends a packet in 24 ms, so silence and delivered packets add up to a constant.
         packets = metrics.silence(cell) / 0.024 + cell.out(Out.DELIVERED)
         np.testing.assert_allclose(packets, 3895, atol=15)
 
@@ -181,7 +181,7 @@ def test_heartbeats_of_figure_8(evaluation: Evaluation) -> None:
     (cell,) = evaluation.cells.where(protocol="sctp_multi", link_down_s=10.0, paper_rtt_ms=200.0,
                                      bandwidth_mbps=0.5, sim_time_s=100.0)  # fmt: skip
     found = evaluation.cells.samples("heartbeat_received", cell)
-    # Two waits of 33 s, less or more by up to half the RTO of 3 s, from 1.102 s on; then the way.
+    # Two waits of 33 s, plus or minus up to half the RTO of 3 s, from 1.102 s on; then the path delay.
     assert (found > 1.102 + 63 + 0.2).all() and (found < 1.103 + 69 + 0.202).all() and found.std() > 0.5
     printed = (arrives.published.value, answer.published.value)
     assert ns2_heartbeat(cell) == pytest.approx(printed, abs=2e-5)

@@ -1,4 +1,6 @@
-"""Study of TCP and UDP over a wireless distribution system, compared with what remains of its paper."""
+"""Study of TCP and UDP over a wireless distribution system, compared with the available parts of its
+paper.
+"""
 
 import numpy as np
 import pytest
@@ -77,5 +79,5 @@ def test_the_station_leads_only_where_its_interval_says_so(evaluation: Evaluatio
 def test_losses_add_up(evaluation: Evaluation) -> None:
     for cell in evaluation.cells.where(medium="wireless", protocol=["udp_10", "udp_20"]):
         places = sum(metrics.lost_at(k)(cell) for k in range(4))
-        # A frame given up after its last answer was lost has arrived all the same.
+        # A frame that is given up after its last ACK was lost has nevertheless arrived.
         np.testing.assert_allclose(places, metrics.loss(cell), atol=0.2)

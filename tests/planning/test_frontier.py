@@ -66,7 +66,7 @@ def test_the_cheapest_is_that_of_all_designs(found: Frontier) -> None:
 def test_words(found: Frontier) -> None:
     best = found.cheapest
     assert best is not None
-    assert found.provisional  # a cheaper design is not decided
+    assert found.provisional  # a cheaper design is undecided
     assert wording.headline(found).startswith("Cheapest so far: delay ")
     assert found.least is not None
     assert f"No design costs less than {wording.price(found, found.least.cost)}" in wording.explanation(found)
@@ -110,7 +110,7 @@ def test_stopped_and_gone_on(found: Frontier, tmp_path: Path) -> None:
     part = frontier(asked, target="cpu", folder=tmp_path, progress=stop)
     assert len(part.answers) < 3
     assert part.answers[0].curve == found.answers[0].curve
-    assert part.least is not None and part.least.beside == 2e6  # of those that were not looked at
+    assert part.least is not None and part.least.beside == 2e6  # of those that were not evaluated
     assert part.provisional and wording.headline(part).startswith("Cheapest so far: ")
     text = wording.explanation(part)
     assert "stopped (after 1 s)" in text

@@ -59,8 +59,8 @@ def answer() -> Answer:
 @pytest.mark.full
 def test_answer(answer: Answer) -> None:
     """Goodput is window / RTT, which includes the transmission times of packets."""
-    # 4 payloads of 1460 bytes each 78 ms are 0.6 Mbit/s; connecting takes 1.5 RTT of the second.  That leaves
-    # 33 ms one way, of which the drawn delay takes 16 ms or less in four fifths of the replications.
+    # 4 payloads of 1460 bytes every 78 ms are 0.6 Mbit/s; the handshake takes 1.5 RTT of the 1 s. This leaves
+    # # 33 ms one way; in 80 % of the replications the random delay is at most 16 ms of it.
     assert answer.holds is not None
     assert answer.fails is not None
     assert 0.01 <= answer.holds <= 0.016 < 0.019 <= answer.fails <= 0.025
@@ -102,7 +102,7 @@ def test_answer_does_not_depend_on_threads_or_interruptions(answer: Answer, tmp_
     journal = tmp_path / JOURNAL
     kept = journal.read_text()
     assert kept
-    journal.write_text(kept[:-20])  # the last line is cut off
+    journal.write_text(kept[:-20])  # the last line is truncated
     resumed = plan(asked, folder=tmp_path, target="cpu")
     assert same(resumed) == same(answer)
     assert resumed.cost["simulated"] < resumed.cost["replications"]
@@ -207,7 +207,7 @@ def test_several_requirements_and_expressions() -> None:
     assert (goodput.at_least, delay.at_least) == (True, False)
     ledger = Ledger(found.plan, ReplicationRunner(found.plan.outcomes, target="cpu"))
     assert ledger.fails_level == ledger.holds_level / 2
-    assert found.alone["delay"] is None  # the drawn delay alone decides
+    assert found.alone["delay"] is None  # only the drawn delay decides
     assert found.binding is None  # both requirements hold at all values
     assert "No constraint is active." in wording.explanation(found)
     assert "active constraint: none" in repr(found)
@@ -242,7 +242,7 @@ def test_a_cheap_fidelity_says_so() -> None:
     )
     found = plan(make_plan(asked))
     assert found.holds is not None and found.fails is not None
-    assert found.holds <= 5 < 7 <= found.fails + 1  # 12 - 8 * 0.75 = 6 Mbit/s at least, less headers
+    assert found.holds <= 5 < 7 <= found.fails + 1  # at least 12 - 8 * 0.75 = 6 Mbit/s, minus headers
     assert "an approximation without simulated packets" in wording.explanation(found)
     assert found.record()["fidelity"] == "formula"
 
@@ -363,7 +363,7 @@ def test_command(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_a_measure_may_be_the_same_in_all_replications() -> None:
-    """A measure that depends on the quantity only holds in all replications or in none."""
+    """A measure that depends only on the quantity holds in all replications or in none."""
     goal = {"goal": "0 * goodput_bps + 3 if delay > 0.02 else 5 >= 4", "probability": 0.8}
     found = plan(make_plan(data(requirements={"a": goal})), target="cpu")
     assert (found.holds, found.fails) == (0.019, 0.022)
@@ -393,7 +393,7 @@ def test_little_is_spent_beside_the_answer(answer: Answer) -> None:
 
 
 def stopped(at: int, why: str = "interrupted", **changes: Any) -> Answer:
-    """Return the answer of a plan that is stopped once so many replications are done."""
+    """Return the answer of a plan that is stopped after a number of replications."""
 
     def stop(state: runs.State) -> None:
         if state.replications > at:

@@ -69,7 +69,7 @@ def test_crossing_lies_between_the_values_that_it_separates(margins: list[float]
 def test_crossing_interpolates() -> None:
     assert crossing([1, 2, 4], [3, 1, -1], log=False) == 3
     assert crossing([1, 4], [1, -1], log=True) == pytest.approx(2)
-    assert crossing([1, 2], [1, -np.inf], log=False) == 1  # what never happens has no distance
+    assert crossing([1, 2], [1, -np.inf], log=False) == 1  # an event that never occurs has no distance
 
 
 @pytest.mark.parametrize("goal", [">= 4 Mbit/s", "> 4 Mbit/s", "<= 4 Mbit/s", "< 4 Mbit/s"])

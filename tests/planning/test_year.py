@@ -46,8 +46,9 @@ def data(cables: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 class Years:
-    """Coins by state of the year: the requirement holds without an outage, and else with a probability that
-    falls along the values."""
+    """Coins by state of the year.
+
+    The requirement holds without an outage; otherwise its probability decreases along the values."""
 
     def __init__(self, seed: int) -> None:
         self.rng, self.coins = np.random.default_rng(seed), dict[tuple[int, tuple[Any, ...]], Floats]()

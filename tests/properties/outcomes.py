@@ -132,7 +132,7 @@ def _limits(given: Run, part: str = "") -> dict[str, Floats]:
     p, shared = rows.parameters, isinstance(rows, SharedRows)
     of_flow = rows.flows if shared else p[:, None]
     found = {"one": np.ones(len(p)), "tick_s": of_flow[:, :, TcpP.TICK].max(axis=1) / NS}
-    if scenario.fidelity != "formula":  # which tells rates of a steady state
+    if scenario.fidelity != "formula":  # whose rates are those of a steady state
         found["duration_s"] = p[:, RowP.END] / NS
     if scenario.network.key == "adhoc":
         found["neighbours"] = np.full(len(p), rows.times.shape[1] - 1.0)

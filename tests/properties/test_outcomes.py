@@ -77,7 +77,7 @@ BROKE: dict[str, Any] = {
         "hops": [WIRE | {"rate": "27 kbit/s"}], "duration": "2.8 s", "fidelity": "fluid",
         "transport": {"protocol": "newreno", "payload": "9000 B"},
     },
-    "counts of a fluid that rounding takes back": {  # 1 packet put out, 2 arrived or lost
+    "counts of a fluid that rounding takes back": {  # 1 packet sent, 2 arrived or lost
         "shared": {"dumbbell": WIRE | {"rate": "7750000 bit/s", "delay": "0 s"}, "flows": [{"count": 20}]},
         "transport": {"protocol": "newreno", "window": 1024}, "duration": "266.5 ms", "warm_up": "106.6 ms",
         "fidelity": "fluid",

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 ANSWER_S = 60
-"""Longest time that a command of the DevTools protocol may take [s]."""
+"""Time limit of a command of the DevTools protocol [s]."""
 
 
 AUDITED = "{exclude: [['.main-svg']]}, {resultTypes: ['violations']}"
-"""Arguments of axe-core: the parts of a page that are audited, and the results that are wanted."""
+"""Arguments of axe-core: the parts of a page that are audited, and the requested results."""
 
 
 class Browser:
-    """Headless browser; each of its pages has a context of its own."""
+    """Headless browser; each of its pages has its own context."""
 
     def __init__(self, profile: Path) -> None:
         """Start a browser with an empty profile in this folder."""
@@ -47,7 +47,7 @@ class Browser:
         """Events of each session that is attached."""
 
     def call(self, method: str, session: str = "", *, timeout_s: float = ANSWER_S, **params: Any) -> Any:
-        """Return the result of a DevTools command, which is for a page if it names a session.
+        """Return the result of a DevTools command; a `session` addresses a page.
 
         Raises RuntimeError if the command is refused or the browser has ended, and TimeoutError if it
         does not answer.
@@ -83,7 +83,7 @@ class Browser:
 
     @contextmanager
     def page(self) -> Iterator["Page"]:
-        """Open a page in a context of its own, with which its storage, downloads and emulation end."""
+        """Open a page in its own context, which contains its storage, downloads and emulation."""
         context = self.call("Target.createBrowserContext")["browserContextId"]
         try:
             target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
@@ -92,7 +92,7 @@ class Browser:
             yield Page(self, session, context, self._events[session])
             del self._events[session]
         finally:
-            with suppress(RuntimeError, TimeoutError):  # of a browser that ended, or hangs
+            with suppress(RuntimeError, TimeoutError):  # the browser has ended or hangs
                 self.call("Target.disposeBrowserContext", browserContextId=context)
 
     def answers(self) -> bool:

@@ -1,4 +1,4 @@
-"""Page of a comparison: its words, its figures, and its behaviour in a browser."""
+"""Page of a comparison: its text, its figures, and its behaviour in a browser."""
 
 import csv
 import re
@@ -43,7 +43,7 @@ def made(label: str, seed: int, *, slower: float = 0.0, axes: bool = True) -> Si
 
 
 def plan(label: str, low: float) -> Side:
-    """A plan's answer with the share at two values."""
+    """Return the answer of a plan with the share at two values."""
     bands = from_sd(cells([(5.0,), (10.0,)]), [90, 90], [0.5, 0.6], [0.1, 0.1])[["n", "mean"]]
     limit = from_sd(cells([("",)]), [90], [low], [0.1])[["n", "mean"]]
     tables = {
@@ -156,7 +156,7 @@ def test_intervals_leave_the_page_with_the_differences(
 
 
 def several(label: str, mean: float, drops: float) -> Side:
-    """Return one cell with five outcomes of the same mean, and drops of another."""
+    """Return one cell with five outcomes of the same mean, and drops with another one."""
     names = ("goodput_bps", "throughput_bps", "retransmitted", "fast_retransmits", "sent")
     tables = {name: from_sd(cells([()]), [20], [mean], [1.0]) for name in names}
     tables["drops_queue"] = from_sd(cells([()]), [20], [drops], [1.0])
@@ -167,7 +167,7 @@ def test_a_difference_far_beyond_the_others_is_named_at_the_edge() -> None:
     drawn = figures.differences(compared([several("before", 100, 100), several("after", 110, 6000)]))
     assert drawn is not None
     low, high = drawn["layout"]["xaxis"]["range"]
-    assert low < 0 and 10 < high < 100  # the others have +10 %
+    assert low < 0 and 10 < high < 100  # the others increase by 10 %
     [note] = drawn["layout"]["annotations"]
     assert (note["y"], note["text"], note["x"]) == ("Queue drops", "+5,900 % →", 1)
     assert 5900 in [x for trace in drawn["data"] for x in trace["x"]]  # the data are complete
@@ -180,7 +180,7 @@ def test_similar_differences_need_no_edge() -> None:
 
 
 def test_the_interval_of_a_side_contains_its_mean() -> None:
-    """Three digits are not enough for 16,377 packets of 16,352 to 16,403."""
+    """The mean 16,377 with the interval from 16,352 to 16,403 needs more than three digits."""
     row = {"baseline": 16377.0, "baseline_low": 16352.0, "baseline_high": 16403.0}
     shown = wording._alone(row, "baseline", Scale(1.0, ""))
     assert shown == "[16,350 to 16,400]"

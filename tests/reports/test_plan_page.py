@@ -1,4 +1,4 @@
-"""Report of a plan: its words, its figures, and its behaviour in a browser."""
+"""Report of a plan: its text, its figures, and its behaviour in a browser."""
 
 import json
 import math
@@ -110,7 +110,7 @@ def test_it_shows_itself(answers: dict[str, Answer]) -> None:
 
 @pytest.mark.full
 def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
-    # 10 Mbit/s less 0.2 Mbit/s a packet less 1.28 sd is 6 Mbit/s at a queue of 17.4 packets.
+    # 10 Mbit/s minus 0.2 Mbit/s per packet minus 1.28 sd is 6 Mbit/s at a queue of 17.4 packets.
     found = answers["both"]
     assert (found.holds, found.fails) == (17, 18)
     assert wording.headline(found) == "Queue: 17 packets."
@@ -166,7 +166,7 @@ def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer
     faster, much_faster = answers["both"].gains
     assert faster.moved is not None
     move, low, high = faster.moved
-    assert move == pytest.approx(5, abs=0.3)  # 1 Mbit/s at 0.2 Mbit/s a packet
+    assert move == pytest.approx(5, abs=0.3)  # 1 Mbit/s at 0.2 Mbit/s per packet
     assert low <= move <= high
     assert much_faster.binding == "delay"
     row = wording.gains(answers["both"])[0]

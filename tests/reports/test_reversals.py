@@ -1,4 +1,4 @@
-"""Values of an axis at which the setting with the best mean loses: found, worded, and not by chance."""
+"""Values of an axis at which the setting with the best mean loses: detection beyond chance, and wording."""
 
 import numpy as np
 import pandas as pd

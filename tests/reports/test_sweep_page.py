@@ -201,7 +201,7 @@ def test_an_outcome_that_is_negative_somewhere_has_no_gain_in_percent() -> None:
     with_values(frame, "restart_s_gain", [np.nan, -1.5, np.nan, -1.5], 0.02)
     row = winners(Results(manifest, frame))[0]["rows"][1]
     assert (row["gain"], row["gain_interval"]) == ("−1.50 s", "[−1.52, −1.48]")
-    assert row["share"] == "100 %"  # of a restart less is better
+    assert row["share"] == "100 %"  # fewer restarts are better
 
 
 USERS = [tables.axis("users", [10.0, 20.0]), tables.axis("queue", [5.0, 50.0]), AXES[3]]
@@ -210,7 +210,7 @@ OF_SHARED = ["goodput_bps", "completion_p95_s", "drop_ratio", "sent"]
 
 def test_the_lowest_drop_ratio_and_completion_time_are_the_best() -> None:
     manifest, frame = made(axes=USERS, outcomes=OF_SHARED, goals={})
-    for outcome in OF_SHARED:  # of SCTP there is twice as much
+    for outcome in OF_SHARED:  # SCTP has twice as much
         with_values(frame, outcome, [0.1, 0.2] * 4, 0.01)
         with_values(frame, f"{outcome}_gain", [np.nan, 0.1] * 4, 0.01)
     results = Results(manifest, frame)
@@ -232,7 +232,7 @@ def test_the_lowest_drop_ratio_and_completion_time_are_the_best() -> None:
             bar = figure["data"][0].get("colorbar", shown["data"][0]["colorbar"])
             assert bar["ticktext"] == [best[outcome]]
     assert {name.split(".")[2] for name in drawn if name.split(".")[1] == "0"} == set(best)
-    assert "0.1.3.0" in drawn  # of what was sent there are gains and means
+    assert "0.1.3.0" in drawn  # packets sent have gains and means
 
 
 def test_of_an_outcome_without_a_direction_nothing_is_the_best() -> None:
@@ -341,7 +341,7 @@ def test_of_a_time_it_is_shown_how_likely_it_is_over_by_then() -> None:
     kept = pd.DataFrame({"cell": np.repeat(range(4), 4), "transfer_s": [1.0, 2.0, 3.0, np.nan] * 4})
     exceedance = Sections(Results(manifest, frame), COMMAND, kept).exceedance
     first = exceedance["data"][1]
-    assert (first["y"][0], first["y"][-1]) == (25, 75)  # one of four was never done
+    assert (first["y"][0], first["y"][-1]) == (25, 75)  # one of four was never simulated
     assert "at most" in exceedance["layout"]["yaxis"]["title"]["text"]
     with_values(frame, "transfer_s", [1.0] * 4, 0.1)
     frame["transfer_s_n"] = 10  # of 20
@@ -370,7 +370,7 @@ def test_goals_are_on_the_map_with_their_gains() -> None:
     results = Results(manifest, frame)
     gain = results.estimates("in_time_gain", results.everywhere(), 1)
     assert gain.mean[0] == pytest.approx([0, 0.2])
-    # Newcombe: the ends are as far away as those of both shares together.
+    # Newcombe: the distances of the ends combine those of both shares.
     assert (gain.low[0, 1], gain.high[0, 1]) == pytest.approx((0.2 - 0.1 * 2**0.5, 0.2 + 0.1 * 2**0.5))
     shown = Sections(results, COMMAND, None).maps
     assert shown is not None

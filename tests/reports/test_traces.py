@@ -97,7 +97,7 @@ def test_moments_say_what_happens() -> None:
 def test_a_dense_network_has_fewer_moments() -> None:
     dense = events(nodes=40)
     links = np.zeros((780, dense.shape[1]))
-    links[:, 1] = 7  # a link, which is there from the start
+    links[:, 1] = 7  # a link that exists from the start
     links[:, 2:4] = [(i, j) for i in range(40) for j in range(i + 1, 40)]
     links[:, 4] = 1
     frame = moves(np.concatenate([links, dense]))
@@ -126,7 +126,7 @@ def test_figures_are_valid() -> None:
 
 
 def path_events() -> pd.DataFrame:
-    """Return a trace with a window of 4 at most below a threshold of 1000, a loss and a timeout."""
+    """Return a trace with a window of at most 4, a threshold of 1000, a loss and a timeout."""
     return pd.DataFrame(
         {
             "time_s": [0.0, 1.0, 2.0, 4.0, 9.0],
@@ -322,7 +322,7 @@ def test_figures_of_links_show_who_took_what() -> None:
     for k, part in enumerate(areas[name] for name in sorted(areas)):
         x, y = np.array(part["x"]), np.array(part["y"])
         assert (np.diff(x) * y[:-1]).sum() * 1e6 / 8 == pytest.approx(arrived[k], rel=1e-5)
-    # Alone a flow is compared with nobody; from its start on with the other one.
+    # A single flow is compared with none; from the start of the other one on, with that.
     (fairness,) = figures["fairness"].values()
     told = [x for x, y in zip(fairness["x"], fairness["y"], strict=True) if y is not None]
     assert min(told) >= 2 and max(told) == 6 and 0.5 <= min(y for y in fairness["y"] if y) <= 1
@@ -331,7 +331,7 @@ def test_figures_of_links_show_who_took_what() -> None:
     assert len(figures["queues"]["dropped by a queue"]["x"]) == len(dropped) > 0
     assert sum(figures["losses"]["link 0 (0-1)"]["y"][::2]) == len(dropped)
     assert set(figures["losses"]) == {"link 0 (0-1)"}
-    assert "link 2 (0-2)" not in figures["queues"]  # nobody goes there
+    assert "link 2 (0-2)" not in figures["queues"]  # no packet goes there
 
 
 @pytest.mark.full

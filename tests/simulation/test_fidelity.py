@@ -157,7 +157,7 @@ def test_a_bias_is_that_of_the_outcome_and_the_flows_asked_about() -> None:
     other = [{"count": 2}, {"protocol": "vegas"}]
     assert fidelity.known_bias(dumbbells.with_values({"shared.flows": other})) is None
     fidelity.check_known(dumbbells, ["goodput_bps"])
-    # The bias of paths with outages was measured on such paths.
+    # The bias of paths with outages was measured on paths with outages.
     down = PATHS.with_values({"fidelity": "formula", "hops.0.each.outages": {"up": "20 s", "down": "1 s"}})
     assert fidelity.known_bias(down) == fidelity.measured()["formula", "outages", "sack"]
     assert fidelity.known_bias(down) != fidelity.known_bias(PATHS.with_values({"fidelity": "formula"}))

@@ -25,7 +25,10 @@ def scenario(transport: object = "newreno", duration: str = "100 s", rate: str =
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """A machine with a GPU, and the set of the caches that have all models: `cpu`, `cuda`."""
+    """Simulate a machine with a GPU; return the set of targets whose caches have all models:
+
+    `cpu`, `cuda`.
+    """
     caches = {"cpu", "cuda"}
     monkeypatch.setattr(device, "devices", lambda: [device.Device("A", "9.0", 2**36)])
     monkeypatch.setattr(compilers, "on_disk", lambda model: "cpu" in caches)

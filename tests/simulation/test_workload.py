@@ -1,4 +1,4 @@
-"""Forecast of a run's workload before it starts; too large runs are refused unless they are confirmed."""
+"""Forecast of the workload of a run; too large runs are refused unless they are confirmed."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Study with a known truth: its published numbers are from few runs of the simulator."""
+"""Study with a known truth: its published numbers come from few runs of the simulator."""
 
 import sys
 from pathlib import Path
@@ -82,7 +82,7 @@ def write(folder: Path, *, seed: int, **truth: float) -> Study:
 
 
 def brief(study: Study) -> Study:
-    """Return the study with so few runs that only the procedure is tested, not the results."""
+    """Return the study with few runs, which test the procedure and not the results."""
     effort = "population: 2, generations: 2, replications: 2, finalists: 2, again: 2, final: 4, evaluation: 4"
     path = study.folder / "study.yaml"
     path.write_text(path.read_text().split("  effort:")[0] + f"  effort: {{{effort}}}\n")
@@ -90,7 +90,7 @@ def brief(study: Study) -> Study:
 
 
 def own_module(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Put the metrics where those of a study are searched for."""
+    """Install the metrics at the place where those of a study are searched."""
     module = ModuleType(f"netcarlo.studies.{name}.claims")
     module.METRICS = {"goodput_kbps": goodput_kbps}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)

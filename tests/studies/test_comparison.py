@@ -66,8 +66,9 @@ def cells(study: Study, samples: Sequence[Sequence[float]], variation: str = "")
 
 
 def judge(demand: dict[str, Any], samples: Sequence[Sequence[float]], runs: float | None = None) -> Check:
-    """Return the demand on a study whose cells have these samples, and whose numbers average so many
-    runs."""
+    """Return the demand on a study whose cells have these samples, and whose numbers are averages of `runs`
+    runs.
+    """
     study = Made([demand], runs=runs)
     found = cells(study, samples)
     (only,) = check(study, compare(study, found, {}), [], found)
@@ -104,7 +105,7 @@ def test_the_interval_of_an_error_holds_the_truth(what: str) -> None:
     coverage)."""
     rng = np.random.default_rng(5)
     published = np.array([100.0, 120.0, 150.0, 200.0, 300.0])
-    errors = np.array([0.3, -0.25, 0.2, -0.15, 0.1])  # far from 0, where a mean of absolute values bends
+    errors = np.array([0.3, -0.25, 0.2, -0.15, 0.1])  # not near 0
     truth = {"mean": 0.2, "median": 0.2, "root mean square": np.sqrt(np.mean(errors**2))}[what]
     numbers = Made([], published).published
     held = 0

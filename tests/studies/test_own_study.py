@@ -80,7 +80,7 @@ def test_an_answer_a_missing_outcome_and_cells_without_numbers(tmp_path: Path) -
     assert [head["text"] for head in table["columns"][0]] == ["0.5 %", "1 %", "2 %"]
     line, other = table["lines"]
     assert [cell["published"] for cell in line["cells"]] == ["1.4", "", "0.8"]
-    assert other["cells"][1] is None  # of newreno only what is published
+    assert other["cells"][1] is None  # newreno: only the published cells
     alone = found.cells.value("goodput", protocol="reno", loss=1.0)
     assert line["cells"][1]["estimate"] == f"{alone.mean():.3g}"
 

@@ -1,4 +1,4 @@
-"""Studies as data only, with numbers of public sources: no typing errors, no faults, the stated verdicts."""
+"""Studies as data only, with numbers from public sources: no typing errors, and the stated verdicts."""
 
 import math
 import shutil

@@ -19,7 +19,7 @@ from netcarlo.studies.stated import StatedClaim
 from netcarlo.studies.study import Study
 from tests.studies.invented import STUDY, changed, write
 
-# Four replications with a mean and a spread: the interval is wider than the mean +- 0.1, narrower than +- 1.
+# Four replications with a mean and a spread: the half-width of the interval is between 0.1 and 1.
 SPREAD = np.array([-0.3, -0.1, 0.1, 0.3])
 MEANS = {("reno", 0.5): 10.0, ("newreno", 0.5): 12.0, ("reno", 2.0): 5.0, ("newreno", 2.0): 5.1}
 

@@ -1,4 +1,4 @@
-"""Fluid models beside packets in a study: for the cells that they support, and marked as fluid."""
+"""Fluid models in a study: results for the cells that they support, marked as fluid."""
 
 import csv
 import io
@@ -66,7 +66,7 @@ def test_the_chain_with_rate_control_has_its_column() -> None:
     assert said == {
         ("wireless", "udp_10", 1): pytest.approx(0, abs=0.5),
         ("wired", "udp_10", 4): pytest.approx(0, abs=0.5),
-        ("wireless", "udp_10", 4): pytest.approx(79.5, abs=1.5),  # packets say 79.5 and 89.6
+        ("wireless", "udp_10", 4): pytest.approx(79.5, abs=1.5),  # packets: 79.5 and 89.6
         ("wireless", "udp_20", 4): pytest.approx(89.6, abs=1.0),
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Cluster shared by the tests that need any one; tests that end workers start their own."""
+"""Cluster shared by all tests that end no workers; the others start their own."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ SETTLED_S = 5.0
 
 
 def idle(found: Workers) -> bool:
-    """Return True if both workers are there, without remains of earlier tests."""
+    """Return True if both workers are running, without remains of earlier tests."""
     scheduler = found.executor.client.cluster.scheduler  # type: ignore[attr-defined]
     end = time.monotonic() + SETTLED_S
     while scheduler.tasks and time.monotonic() < end:
@@ -35,5 +35,5 @@ def shared_cluster() -> Iterator[Shared[Workers]]:
 
 @pytest.fixture
 def two_processes(shared_cluster: Shared[Workers]) -> Workers:
-    """Return two processes of a local cluster, shared by all tests that end none of them."""
+    """Return two processes of a local cluster, shared by all tests that end neither of them."""
     return shared_cluster.get()

@@ -1,4 +1,4 @@
-"""Manifests and chunk tables as a sweep would make them, immediately and for any cells.
+"""Manifests and chunk tables like those of a sweep, without simulation and for any cells.
 
 Each number is a hash of its cell and column, shaped so that figures look plausible: goodput decreases with
 loss and grows with the first drawn input, on which also depends which protocol wins. So any split of the

@@ -97,7 +97,7 @@ def test_every_cell_has_one_answer_and_says_whose(whole: tuple[Sweep, Store, Sum
     }  # fmt: skip
     assert summary.answered == decisions.answered(frame)
     assert [each["phase"] for each in store.runs()] == ["sample, screened", "sample", "screening", "in doubt"]
-    # Groups are answered as a whole, and the sample is what the definition says.
+    # Groups are answered as a whole, and the sample has the size in the definition.
     per_group = frame.groupby(frame["cell"] // 2)
     assert (per_group["because"].nunique() == 1).all()
     assert space.screening is not None
@@ -135,7 +135,7 @@ def test_hardly_a_decision_is_wrong(whole: tuple[Sweep, Store, Summary], packets
 
 @pytest.mark.full
 def test_winners_are_decided_too(tmp_path: Path) -> None:
-    """A window of 4 is too small for most of the networks, and as good as one of 12 for the others."""
+    """A window of 4 is too small for most networks, and as good as one of 12 for the others."""
     axes = {"window": {"field": "transport.window", "values": [4, 12]}}
     auto = {"decide": ["winner"], "wrong": "5 %", "sample": "45 %"}
     store, _ = run(made(axes=axes, compare="window", auto=auto), tmp_path / "store")

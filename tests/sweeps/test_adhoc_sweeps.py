@@ -85,7 +85,7 @@ def test_the_cells_of_a_grid_are_as_if_simulated_alone() -> None:
         assert found["key"][cell] == identity.key(scenario)
         assert found["rare"][cell] == (alone["outages_per_s"] <= 0.1).mean()
     assert found["key"].nunique() == 16
-    # The battery is no matter of the engine, and motion is the same with any router.
+    # The engine does not simulate batteries, and movement does not depend on the routing protocol.
     one, two = (found[found["battery"] == joules].reset_index(drop=True) for joules in (1000, 2000))
     assert np.allclose(2 * one["network_life_s"], two["network_life_s"], rtol=1e-12)
     assert (one["energy_J"] == two["energy_J"]).all()

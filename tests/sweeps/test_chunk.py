@@ -62,7 +62,7 @@ def test_gains_are_paired_differences():
     row = rows.loc[2, ["goodput_bps_gain", "goodput_bps_gain_low", "goodput_bps_gain_high"]]
     assert row.tolist() == table[["difference", "ci_low", "ci_high"]].tolist()
     assert np.isnan(rows.loc[0, "goodput_bps_gain"])
-    alone = simulated(space, [5]).cells  # its baseline is simulated, but is no row of this chunk
+    alone = simulated(space, [5]).cells  # its baseline is simulated, but is not a row of this chunk
     assert same(alone, simulated(space, [3, 4, 5]).cells.slice(2, 1))
 
 
@@ -98,7 +98,7 @@ class Scripted(StoppingRule):
 
 
 def test_no_cell_gets_a_batch_of_another(monkeypatch):
-    """The third batch of cell 0 is as large as that of cell 1, and ends where that begins."""
+    """The third batch of cell 0 is as large as a batch of cell 1, and ends where that one begins."""
     space = sweep(GRID, precision="2 %", axes={"hops.0.loss": [0, "3 %"]}, derive={})
     made = []
 

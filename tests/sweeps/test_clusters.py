@@ -26,7 +26,7 @@ POINTS = [
 
 
 def commands() -> list[list[str]]:
-    """Return the commands of `Two machines by hand`, for machines that are all the local one."""
+    """Return the commands of `Two machines by hand`, with the local machine in place of both."""
     text = (ROOT / "docs" / "clusters.md").read_text()
     section = text.split("## Two machines by hand")[1].split("\n## ")[0]
     blocks = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)

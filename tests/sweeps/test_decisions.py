@@ -67,7 +67,7 @@ def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int
     error = np.std(shares) / math.sqrt(len(shares))
     assert np.mean(shares) <= wrong + 4 * error
     assert error < 0.035 * wrong
-    if kind == "wild" and n != 299:  # an exact bound is nearly met where there is something to be wrong about
+    if kind == "wild" and n != 299:  # the bound is nearly attained where wrong decisions are possible
         assert np.mean(shares) > 0.6 * wrong
 
 
@@ -202,7 +202,7 @@ def test_the_corrected_mean_is_that_of_all_cells_by_hand() -> None:
     got = regression.values(packets_, cheap_, clear_, both_)
     assert got is not None
     x, y = [2.0, 4.0, 8.0, 10.0], [3.0, 5.0, 7.0, 9.0]
-    slope, middle = np.polyfit(x, y, 1)  # the cheap values of the clear cells are all the same: no more pairs
+    slope, middle = np.polyfit(x, y, 1)  # the cheap values of the clear cells are all equal: no more pairs
     assert sum(got).mean() == pytest.approx((1 + middle + 4 * slope + 3 + 5 + 7 + 9) / 6)
     assert regression.values(packets, cheap, clear, both) is None  # too few
 

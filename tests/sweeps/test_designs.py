@@ -135,7 +135,7 @@ def test_blocks_and_seeds_have_points_of_their_own():
         a = Design(method=method, count=64, blocks=0, dimensions=2, seed=1)
         b = Design(method=method, count=64, blocks=0, dimensions=2, seed=2)
         points = np.concatenate([everything(a)[0][:, 0], everything(b)[0][:, 0]])
-        repeats = 2 if method == "saltelli" else 1  # a coordinate of a comes in three of four draws
+        repeats = 2 if method == "saltelli" else 1  # each coordinate of `a` is in three of four draws
         assert len(np.unique(points)) >= len(points) / (2 * repeats)
         assert repeats == 2 or len(np.unique(points)) == len(points)
 

@@ -101,7 +101,7 @@ def until(condition):
 
 @pytest.mark.full
 def test_a_local_cluster(monkeypatch, tmp_path):
-    common = tmp_path / "dask-scratch-space"  # a folder that another user may have made, with modules in it
+    common = tmp_path / "dask-scratch-space"  # a folder with modules that another user may have created
     common.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -152,7 +152,7 @@ def test_an_interrupt_waits_for_no_worker(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert time.monotonic() - begun[0] < 20  # it would take 60
+    assert time.monotonic() - begun[0] < 20  # it would take 60 s
 
 
 @pytest.mark.full
@@ -326,7 +326,7 @@ def test_the_first_worker_of_an_adaptive_cluster_is_awaited(monkeypatch):
     """An adaptive cluster starts a worker when it has a task, and a job may wait in a queue."""
     from distributed import Client, LocalCluster
 
-    monkeypatch.setattr(executors, "CONNECT_S", 0.1)  # less than the interval at which it adapts
+    monkeypatch.setattr(executors, "CONNECT_S", 0.1)  # less than its adaptation interval
     options = {"processes": False, "protocol": "tcp://", "dashboard_address": None, "silence_logs": 50}
     with LocalCluster(n_workers=0, threads_per_worker=1, **options) as cluster:
         cluster.adapt(minimum=0, maximum=1, interval="50 ms")

@@ -85,7 +85,7 @@ def made(space: Sweep, url: Any = "") -> Store:
 
 
 def grown(store: Store, space: Sweep) -> Store:
-    """Return the store as one of a larger sweep, read from the disk, of which nothing has run yet."""
+    """Return the store, read from disk, as that of a larger sweep whose new cells have not run."""
     growth.keep(growth.grown(Store.open(store.url), space))
     return Store.open(store.url)
 
@@ -170,15 +170,15 @@ def test_a_store_grows_into_the_one_made_at_once(
         store = Store.create(memory(), space.manifest()) if store is None else grown(store, space)
         every = np.arange(space.n_cells)
         left = data.draw(st.integers(0, space.n_cells // space.group)) if number < len(history) - 1 else 0
-        some = every[left * space.group :]  # whole groups, so that none is simulated for another alone
+        some = every[left * space.group :]  # whole groups: no cell is only a baseline
         simulate(space, store, cells=some, chunk=data.draw(st.sampled_from([8, 1000])))
-        # the same sweep once more goes on where it was: nothing grows
+        # the same sweep continues and does not grow
         before[space.manifest()["sweep"]["digest"]] = (int(store.scan().done.sum()), store.digest())
     assert store is not None
     assert store.scan().done.all() and not store.scan().damaged
     if store.sweep["keep_replications"]:
         assert set(launched.values()) == {1}
-    else:  # what is compared with is simulated again, as nothing is left of its replications
+    else:  # the baseline is simulated again, because its replications are not stored
         assert {protocol for (_, protocol, _), n in launched.items() if n > 1} <= {"newreno"}
     was = [(each["cells"], each["digest"], each["intact"]) for each in growth.history(store)]
     assert was == [(*each, True) for each in list(before.values())[-2::-1]]
@@ -242,7 +242,7 @@ def test_from_python(tmp_path: Path) -> None:
     assert found.identical(whole)
 
 
-# ---------------------------------------------------------------- what may go wrong
+# ---------------------------------------------------------------- faults
 
 
 def test_the_new_manifest_comes_whole_or_not_at_all(
@@ -261,7 +261,7 @@ def test_the_new_manifest_comes_whole_or_not_at_all(
             grown(store, large)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()} == before
     view = growth.grown(store, large)
-    growth.keep(growth.grown(store, sweep(DRAWN, draw={"count": 6, "blocks": 3})))  # another client is faster
+    growth.keep(growth.grown(store, sweep(DRAWN, draw={"count": 6, "blocks": 3})))  # by another client
     with pytest.raises(InputError, match="another client has just changed it; run the same command again"):
         growth.keep(view)
     after = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
@@ -276,7 +276,7 @@ def test_a_late_client_of_the_small_sweep_is_welcome(launched: Any) -> None:
     simulate(small, late)
     assert store.scan().done.sum() == 12 and not store.scan().damaged
     (was,) = growth.history(store)
-    assert (was["cells"], was["intact"]) == (6, False)  # it is more now
+    assert (was["cells"], was["intact"]) == (6, False)  # it has grown
 
 
 @pytest.mark.full

@@ -28,7 +28,7 @@ SWEEP = {
 
 @pytest.fixture(scope="module")
 def two_workers() -> Iterator[Workers]:
-    """Two workers of a scheduler with TLS."""
+    """Start two workers of a scheduler with TLS."""
     with open_workers(workers=2, target="cpu") as found:
         assert found.executor.client.scheduler.address.startswith("tls://")  # type: ignore[attr-defined]
         yield found

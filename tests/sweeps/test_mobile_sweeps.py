@@ -1,4 +1,4 @@
-"""Mobile hosts in sweeps: the handover protocol as an axis, all else as numbers."""
+"""Mobile hosts in sweeps: the handover protocol as an axis, other fields as numeric axes."""
 
 from pathlib import Path
 

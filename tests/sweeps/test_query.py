@@ -1,4 +1,4 @@
-"""SQL queries: they see every cell once, and nothing but the store."""
+"""SQL queries: they return every cell once, and can read the store only."""
 
 import os
 import uuid
@@ -22,7 +22,7 @@ def write(store: Store, cells: range, failed: tuple[int, ...] = ()) -> None:
 
 @pytest.fixture(params=["folder", "memory"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """Return a store of cells 0 to 14: 3 failed at first, 12 at last."""
+    """Return a store of cells 0 to 14; cell 3 failed first, and cell 12 last."""
     url = tmp_path / "a store" if request.param == "folder" else f"memory://{uuid.uuid4().hex}"
     found = Store.create(url, MANIFEST)
     write(found, range(10), failed=(3,))

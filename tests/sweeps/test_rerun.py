@@ -77,8 +77,9 @@ def test_other_models_cannot_rerun(store, monkeypatch):
 
 @pytest.fixture
 def controlled(tmp_path):
-    """Return a store of failed cells with a user's control whose file is gone, the mark of its run, and
-    its text."""
+    """Return a store of failed cells with a user's control without its file, the mark of its run, and its
+    text.
+    """
     mark, file = tmp_path / "it-ran", tmp_path / "sweep" / "own.py"
     file.parent.mkdir()
     file.write_text(CONTROL.format(mark=str(mark)))

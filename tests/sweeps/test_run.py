@@ -29,7 +29,7 @@ def run_in_threads(sweep: Any, store: Any, n: int = 2, **options: Any) -> Any:
 
 
 class Chaos(Executor):
-    """Executor that runs nothing until asked to, then chunks in any order; some die at first."""
+    """Executor that runs chunks on request in any order; some of them fail at first."""
 
     def __init__(self, data: st.DataObject, deaths: int) -> None:
         self.data, self.deaths = data, deaths
@@ -144,7 +144,7 @@ def test_chunks_grow_with_what_they_cost():
     assert max(sizes) > 100
     largest = np.maximum.accumulate(sizes)
     assert all(sizes[1:] <= 4 * largest[:-1])
-    assert sizes[-1] < max(sizes) / 2  # the last are small, so that all workers end together
+    assert sizes[-1] < max(sizes) / 2  # the last ones are small, so that all workers finish together
 
 
 def test_a_chunk_is_bounded_in_time_and_memory():
@@ -264,4 +264,4 @@ def test_the_memory_of_the_client_does_not_grow_with_the_sweep():
         finally:
             tracemalloc.stop()
 
-    assert most(200_000) - most(20_000) < 16 * 180_000  # flags and numbers of groups, nothing of results
+    assert most(200_000) - most(20_000) < 16 * 180_000  # flags and numbers of groups, no results

@@ -90,7 +90,7 @@ def test_the_estimates_are_salibs():
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_group_of_inputs_has_the_index_of_all_its_interactions(seed):
-    # Without x2: Var E[y|x1, x3] = V1 + V3 + V13, and nothing of x2 interacts with them.
+    # Without x2: Var E[y|x1, x3] = V1 + V3 + V13; x2 does not interact with them.
     frame, draw = sweep("saltelli", 2048, ishigami, seed, groups=(0, 1, 0))
     assert draw["size"] == 2048 * 4
     found = indices(frame, inputs=GROUPED, of="goodput", draw=draw)
@@ -137,7 +137,7 @@ def test_the_same_networks_in_any_order_give_the_same_bits(method):
 
 
 def test_a_hop_that_is_not_always_there_counts_where_it_is():
-    # x2 matters only where x1 says so: Var E[y|x2] = Var(x2) / 4, Var E[y|x1] = 1 / 16.
+    # x1 decides whether x2 has an effect: Var E[y|x2] = Var(x2) / 4, Var E[y|x1] = 1 / 16.
     frame, draw = sweep("sobol", 4096, lambda p: (p[:, 0] < 0.5) * p[:, 1])
     variance = 1 / 6 - 1 / 16
     found = of_sweep(frame, draw)
@@ -150,7 +150,7 @@ def test_a_hop_that_is_not_always_there_counts_where_it_is():
 @pytest.mark.parametrize(("method", "unused"), [("saltelli", 10), ("sobol", 3)])
 def test_networks_without_an_outcome_are_left_out_and_counted(method, unused):
     frame, draw = sweep(method, 512, ishigami)
-    frame.loc[[10, 11], "goodput"] = np.nan  # of one base point, which is then of no use
+    frame.loc[[10, 11], "goodput"] = np.nan  # of one base point, which then cannot be used
     frame.loc[[400], "goodput"] = np.inf
     found = of_sweep(frame, draw)
     assert found.attrs == {"used": len(frame) - unused, "left_out": unused}

@@ -238,7 +238,7 @@ def test_mistakes_are_refused_with_their_line(tmp_path, old, new, words):
 
 
 def test_an_outcome_need_not_be_there_in_every_cell_but_that_of_a_goal():
-    """A cell may lack an outcome, but not that of a goal with confidence, which would fail there."""
+    """A cell may lack an outcome, except that of a goal with confidence, which would fail there."""
     data = {**GRID, "outcomes": ["goodput_bps", "restart_s"], "replications": 2}
     cases = {"cut": {"hops.1.outages.0.duration": "1 s"}, "whole": {"hops.1.outages": []}}
     case = {"setup": {"cases": cases}}
@@ -258,7 +258,7 @@ def test_values_can_be_set_from_outside(tmp_path):
     assert space.base.transport.window == 8
     assert load_sweep(file).source == FILE
     (tmp_path / "again").mkdir()
-    (tmp_path / "again" / "file.yaml").write_text(space.source)  # what was set is in the text that is kept
+    (tmp_path / "again" / "file.yaml").write_text(space.source)  # the stored text contains the set values
     assert load_sweep(tmp_path / "again" / "file.yaml").digest == space.digest != load_sweep(file).digest
 
 

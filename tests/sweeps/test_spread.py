@@ -1,4 +1,6 @@
-"""Commands other than sweeps on workers: the bits of threads, and no kernel runs in this process."""
+"""Commands other than sweeps on workers: results equal those of threads, and no kernel runs in this
+process.
+"""
 
 import json
 import pickle

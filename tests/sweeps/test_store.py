@@ -1,4 +1,4 @@
-"""Store: it loses and duplicates nothing, whatever happens to its files and writers."""
+"""Store: no cell is lost or duplicated after any fault of its files and writers."""
 
 import errno
 import json
@@ -50,7 +50,7 @@ def same(one: pa.Table, other: pa.Table) -> bool:
     return digests.digest([one]) == digests.digest([other])
 
 
-# ---------------------------------------------------------------- what is read is what was written
+# ---------------------------------------------------------------- tables read equal tables written
 
 cells_of_20 = st.sets(st.integers(0, 19), min_size=1).map(sorted)
 
@@ -90,7 +90,7 @@ def test_frame_has_the_columns_asked_for() -> None:
     frame = store.frame(["goodput_bps", "protocol"])
     assert list(frame) == ["goodput_bps", "protocol"]
     assert frame.equals(tables.table(SMALL, range(20)).to_pandas()[["goodput_bps", "protocol"]])
-    frame.loc[0, "goodput_bps"] = 0.0  # it is the caller's own
+    frame.loc[0, "goodput_bps"] = 0.0  # it is a copy for the caller
     with pytest.raises(InputError, match=r"no column 'goodput'; did you mean 'goodput_bps'"):
         store.frame(["goodput"])
 
@@ -348,7 +348,7 @@ def test_a_manifest_that_cannot_be_understood(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"damaged.*remove it and run the sweep again"):
             Store.create(tmp_path, SMALL)
     path.unlink()
-    assert Store.create(tmp_path, SMALL).scan().done.all()  # as promised, nothing was lost
+    assert Store.create(tmp_path, SMALL).scan().done.all()  # no cell was lost
 
 
 def test_runs_are_kept_in_order(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_runs_are_kept_in_order(tmp_path: Path) -> None:
     assert [run["number"] for run in store.runs()] == [0, 1, 2]
 
 
-# ---------------------------------------------------------------- no room, no writer
+# ---------------------------------------------------------------- full disks and dead writers
 
 
 def python(code: str, *args: object, **options: Any) -> subprocess.Popen[str]:
@@ -377,7 +377,7 @@ def python(code: str, *args: object, **options: Any) -> subprocess.Popen[str]:
 
 @pytest.mark.full
 def test_when_the_disk_is_full_the_chunk_leaves_no_trace(tmp_path: Path) -> None:
-    # The limit on a file's size makes the system itself refuse in the middle of a file.
+    # The limit on file sizes makes the system fail in the middle of a file.
     store = Store.create(tmp_path, SMALL)
     store.write(tables.table(SMALL, range(5)))
     process = python(
@@ -458,7 +458,7 @@ def test_two_clients_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_a_client_that_is_killed_loses_no_chunk_it_wrote(tmp_path: Path) -> None:
-    # Chunks of all sizes again and again: it dies somewhere within a write.
+    # It writes chunks of all sizes repeatedly, so it is killed within a write.
     process = python(WRITER, tmp_path, 0, 1, 10**6)
     assert process.stdout and process.stdout.readline() == "ready\n"
     while len(list(tmp_path.glob("chunks/cells-*"))) < 20:
@@ -480,7 +480,7 @@ def test_of_two_that_create_at_once_the_first_wins(
 
     def late(self: files.Files, name: str, data: bytes, **options: Any) -> None:
         monkeypatch.setattr(files.Files, "write", write)
-        Store.create(tmp_path, other)  # in between
+        Store.create(tmp_path, other)  # between two writes
         write(self, name, data, **options)
 
     monkeypatch.setattr(files.Files, "write", late)

@@ -75,11 +75,11 @@ def test_the_cells_of_a_chain_are_as_if_simulated_alone() -> None:
 def test_a_goal_of_the_baseline_compares_replication_by_replication() -> None:
     found = chunk(CHAIN, range(8)).cells.to_pandas()
     base, other = found[found["offered"] == 1e6], found[found["offered"] == 2e7]
-    assert (base["scales"] == 0).all()  # nothing is ten times itself
+    assert (base["scales"] == 0).all()  # no goodput is ten times itself
     assert other["scales"].tolist() == [1, 0, 1, 0]  # one hop carries 20 Mbit/s, four do not carry 10
     assert (other["scales_low"] < other["scales_high"]).all()
     assert base["works"].tolist() == [1, 1, 1, 1]
-    # Chunks carry the baseline with them.
+    # Chunks include the baseline.
     alone = chunk(CHAIN, [1]).cells.to_pandas()
     assert alone["scales"].tolist() == [1]
     goal = parse("goodput_bps >= 95 % of baseline")

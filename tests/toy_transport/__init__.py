@@ -1,6 +1,6 @@
-"""A transport for tests of the contract of transports: stop-and-wait, with its naive twin.
+"""A transport for tests of the contract of transports: stop-and-wait, with its twin.
 
-The sender sends one packet, waits for its acknowledgement, and sends it again after TIMEOUT.
+The sender sends one packet, waits for its acknowledgement, and retransmits it after TIMEOUT.
 """
 
 TIMEOUT = 200_000_000

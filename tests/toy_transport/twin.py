@@ -1,4 +1,4 @@
-"""Naive twin of stop-and-wait, and its flows in the twins of networks."""
+"""Twin of stop-and-wait, and its flows in the twins of networks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def size_of(p: Any, packet: Packet) -> int:
 
 
 class Sender:
-    """Sends packets 0 to `limit` - 1 one by one."""
+    """Sender of packets 0 to `limit` - 1, one by one."""
 
     def __init__(self, clock: Any, outcomes: Any, limit: int, transmit: Callable[[Packet], None]) -> None:
         self.outcomes = outcomes
@@ -39,7 +39,7 @@ class Sender:
         return len(self.acknowledged) == self.limit
 
     def send(self) -> None:
-        """Send the first packet that is not acknowledged, as soon as there is room."""
+        """Send the first unacknowledged packet, as soon as the queue has space."""
         self.waits = self.is_blocked()
         if self.waits:
             return
@@ -67,7 +67,7 @@ class Sender:
 
 
 class Receiver:
-    """Acknowledges every packet."""
+    """Receiver that acknowledges every packet."""
 
     def __init__(self, clock: Any, outcomes: Any, size: int, send_back: Callable[[Packet], None]) -> None:
         self.clock = clock
@@ -82,7 +82,7 @@ class Receiver:
 
 
 class SharedFlow(shared.Association):
-    """A flow over shared links."""
+    """Flow over shared links."""
 
     def __init__(self, world: Any, number: int, columns: Any, protocol: str) -> None:
         super().__init__(world, number, columns)
@@ -124,7 +124,7 @@ def run_over_path(protocol: str, simulation: Any, outcomes: Any, parameters: Any
 
 
 class AdhocFlow(adhoc.Association):
-    """The flow of an ad hoc network."""
+    """Flow of an ad hoc network."""
 
     def __init__(self, world: Any, protocol: str) -> None:
         super().__init__(world)
@@ -144,7 +144,7 @@ class AdhocFlow(adhoc.Association):
 
 
 class WirelessFlow(wireless.Association):
-    """A flow of an 802.11 network."""
+    """Flow of an 802.11 network."""
 
     def __init__(self, world: Any, number: int, columns: Any, protocol: str, parameters: Any) -> None:
         super().__init__(world, number, columns)

@@ -90,7 +90,7 @@ def test_python_from_elsewhere_is_refused_unless_it_is_trusted(mine, elsewhere, 
                 load_sweep(sweep)
     trust(control.sha256(elsewhere.read_bytes()).upper())
     load_scenario(names(elsewhere, mine))
-    elsewhere.write_text(elsewhere.read_text() + "\n")  # the content was trusted, not the name
+    elsewhere.write_text(elsewhere.read_text() + "\n")  # trust depends on the content, not on the name
     with pytest.raises(InputError, match="is outside the folder"):
         load_scenario(names(elsewhere, mine))
     assert not mark.exists()

@@ -97,7 +97,7 @@ def test_two_subflows_carry_as_much_as_in_the_kernel(tmp_path: Path) -> None:
     found = validate(file, target="cpu").rows.set_index("metric")
     assert found["reference"]["goodput_Bps"] > 1.2 * 6e6 / 8  # more than the first path carries
     assert abs(found["rel_error"]["goodput_Bps"]) < 0.05
-    # Where this process may have real-time priority, the link has it.
+    # The link has real-time priority if this process may have it.
     assert pd.read_csv(file)["real_time_mean"].item() == float(may_be_real_time())
 
 

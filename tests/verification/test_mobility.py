@@ -1,4 +1,4 @@
-"""Naive mobile host, compared with timelines worked out by hand.
+"""Twin of the mobile host, compared with timelines computed by hand.
 
 Forty packets leave the sender at time 0, 8 ms apart because of the first hop. Packet i passes the MAP at 50 +
 8 i ms, reaches the router at 70 + 8 i and the host 10 ms later. The link goes down at 201 ms (15 packets have
@@ -235,7 +235,7 @@ def test_an_acknowledgement_without_a_link_is_lost() -> None:
 
 def test_a_return_needs_no_preparation_with_s_binding() -> None:
     pendulum = {"PING_PONG": ALWAYS, "PING_PONG_STAY": 400 * MS, "PREPARATION": 100 * MS}
-    assert outcome(S_BINDING, **pendulum)["prepared"] == 1  # the return, not the way there
+    assert outcome(S_BINDING, **pendulum)["prepared"] == 1  # the return, not the first move
     assert "prepared" not in outcome(FMIPV6, **pendulum)
 
 

@@ -209,7 +209,9 @@ def _mptcp_row(rng: Generator) -> Rows:
 
 
 def sctp_parameters(rng: Generator, chunk: int, window: int) -> dict[str, int]:
-    """Set the parameters of SCTP with chunks of this size [bytes] and a receive window of about so many."""
+    """Set the parameters of SCTP with chunks of this size [bytes] and a receive window of about `window` of
+    them.
+    """
     return {
         "RWND": int(chunk * (window if rng.random() < 0.9 else 5 * window) + rng.integers(0, chunk)),
         "WINDOW": 64, "TICK": 10 * MS,
