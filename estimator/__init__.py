@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from netcarlo.sweeps.stored import StoredSweep, open
     from netcarlo.transport.congestion import trust
 
-logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # what is said is for those who listen
+logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # silent without handlers
 
 _HOMES = {
     "calibration.fit.fit": ["Fitted", "fit"],

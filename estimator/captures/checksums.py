@@ -10,7 +10,7 @@ POLYNOMIAL = 0x82F63B78
 
 
 def internet(header: bytes) -> int:
-    """Return the Internet checksum of a header of an even number of bytes, and of zeros behind it."""
+    """Return the Internet checksum of a header of an even number of bytes, followed by zeros."""
     total = sum(int.from_bytes(header[k : k + 2]) for k in range(0, len(header), 2))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)

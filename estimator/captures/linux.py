@@ -1,4 +1,4 @@
-"""Hooks of today's Linux (`kernels.linux`): 0 is the SYN, 1 the ACK that ends the handshake, data follow."""
+"""Hooks of current Linux (`kernels.linux`): packet 0 is the SYN, 1 the last ACK of the handshake."""
 
 from typing import Any
 

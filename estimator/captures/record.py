@@ -100,7 +100,7 @@ class Connection:
     """Contents of packets by direction and number."""
 
     def sequence(self, packet: int) -> int:
-        """Return the relative sequence number of a TCP packet; behind the last one, that after the FIN."""
+        """Return the relative sequence number of a TCP packet; after the last one, that after the FIN."""
         index = packet - self.first
         if index < 0:
             return 0
@@ -109,7 +109,7 @@ class Connection:
         return 1 + (self.limit - 1) * self.data + self.last + 1
 
     def blocks(self, ends: Any, count: Any) -> tuple[Block, ...]:
-        """Return SACK blocks in bytes; `ends` has the first packet of each and the one behind its last."""
+        """Return SACK blocks in bytes; `ends` has the first packet of each and the one after its last."""
         return tuple(
             (self.sequence(int(ends[2 * k])), self.sequence(int(ends[2 * k + 1]))) for k in range(int(count))
         )

@@ -24,7 +24,7 @@ HEADS: Sequence[str] = ("", "mean", "95 % CI", "5 % to 95 %")
 
 
 MOST_PARTS = 10
-"""Number of links, and of flows, that are printed unless all outcomes are asked for."""
+"""Number of links, and of flows, that are printed unless all outcomes are requested."""
 
 FILES = ("estimate.html", "outcomes.csv")
 """Files of an estimate that is written into a folder."""
@@ -55,8 +55,9 @@ def print_estimate(found: Estimate, *, every: bool, out: Path | None) -> None:
 
 
 def print_parts(found: Estimate, *, every: bool) -> None:
-    """Print the busiest link, and tables by link and by flow; a few rows of each, unless `every` one is asked
-    for."""
+    """Print the busiest link, and tables by link and by flow: all rows if `every`, otherwise a few of
+    each.
+    """
     if not found.parts:
         return
     console.echo(wrapped(f"{busiest(found)}."))

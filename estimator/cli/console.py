@@ -70,7 +70,7 @@ WIDEST = 1000
 
 
 def values(settings: list[str] | None) -> dict[str, Any]:
-    """The fields and YAML values of `--set` options.  Raises InputError."""
+    """Return the fields and YAML values of `--set` options. Raises InputError."""
     from netcarlo.schema.document import read_value
     from netcarlo.schema.notes import note_bare
 
@@ -198,11 +198,11 @@ def print_table(
             head = _folded(head, widest[k])
             widest[k] = max(widest[k], *map(len, head.splitlines()), 0)
         table.add_column(Text(head), justify="right", no_wrap=not wrap)
-    room = Console().width - 3 - sum(width + 2 for width in widest)  # of the first column, without gaps
+    room = Console().width - 3 - sum(width + 2 for width in widest)  # width of the first column, without gaps
     for name, row in zip(names, rows, strict=True):
         first = name if wrap else _hyphenated(name, max(room, SHORTEST))
         table.add_row(*(Text(plain(cell)) for cell in (first, *row)))
-    fitting = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
+    fitting = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be truncated
     Console(width=max(Console().width, fitting)).print(table)
 
 
@@ -220,7 +220,7 @@ def _folded(head: str, widest: int) -> str:
 
 
 def number(value: float) -> str:
-    """A number as people read it; nothing for NaN."""
+    """Return a number as a short text; empty for NaN."""
     if not math.isfinite(value):
         return "" if math.isnan(value) else "inf"
     if float(value).is_integer() or 1e4 <= abs(value) < 1e9:
@@ -229,7 +229,7 @@ def number(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time as people read it."""
+    """Return a duration with readable units."""
     for limit, one, unit in ((10, 1, "s"), (100, 1, "s"), (600, 60, "min"), (5940, 60, "min")):
         if value < limit:
             return f"{value / one:.{limit in (10, 600):d}f} {unit}"
@@ -237,7 +237,7 @@ def seconds(value: float) -> str:
 
 
 def large(value: float) -> str:
-    """A number with a prefix: 3.2 M."""
+    """Return a number with a metric prefix, as 3.2 M."""
     for one, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if value >= one:
             return f"{value / one:.3g}{unit}"
@@ -245,7 +245,7 @@ def large(value: float) -> str:
 
 
 def size(value: float) -> str:
-    """Bytes as people read them."""
+    """Return a number of bytes with readable units."""
     for one, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if value >= one:
             return f"{value / one:.3g} {unit}"
@@ -273,8 +273,9 @@ def _finite(data: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    """A text in which nothing steers a terminal: what cannot be printed is written out, but for new lines and
-    spaces of any width.
+    """Return a text with control characters escaped, so that it cannot control the terminal.
+
+    New lines and spaces of any width are kept.
     """
     return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else ascii(c)[1:-1] for c in text)
 
@@ -302,7 +303,7 @@ def echo(text: str) -> None:
 
 def say(text: str) -> None:
     """Print a line on stderr."""
-    with suppress(OSError):  # a standard error that is full or closed
+    with suppress(OSError):  # standard error is full or closed
         print(plain(text), file=sys.stderr)
 
 
@@ -320,7 +321,7 @@ def show_notes() -> None:
 
 
 def interrupted() -> NoReturn:
-    """End after Ctrl-C."""
+    """End the command after Ctrl-C."""
     say("interrupted")
     leave(130)
 
@@ -366,7 +367,7 @@ def printed() -> Iterator[None]:
     except OSError as error:
         if error.errno not in (*FULL, errno.EPIPE):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left to print
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the remaining output
         if error.errno == errno.EPIPE:
             sys.exit(1)
         say(f"error: standard output cannot be written ({error.strerror}); make room and run it again")

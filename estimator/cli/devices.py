@@ -1,4 +1,4 @@
-"""The command about devices: what there is, and whether a GPU computes what the CPU does."""
+"""The command `devices`: available devices, and whether a GPU computes the same outcomes as the CPU."""
 
 import platform
 from importlib.metadata import version
@@ -47,7 +47,7 @@ def _data(found: list[Row]) -> list[dict[str, str]]:
 
 
 def _check(found: list[Row], as_json: bool, quiet: bool) -> None:
-    """Compare and print as it goes: versions, devices, a line per engine, the verdict."""
+    """Compare GPU and CPU, and print versions, devices, a line per engine, and the verdict."""
     from netcarlo.kernels.runtime import modules
     from netcarlo.simulation import agreement
 

@@ -43,7 +43,7 @@ class Group(TyperGroup):
 
 
 def hide_types(parameters: list[Any]) -> list[Any]:
-    """Remove what a user cannot write from the help of parameters: types and ranges of numbers.
+    """Remove types and ranges of numbers, which users do not write, from the help of parameters.
 
     The error about a number out of range states the range.
     """

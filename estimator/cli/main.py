@@ -60,9 +60,9 @@ class _Commands(help.Group):
             console.say(f"error: {error if isinstance(error, MachineError) else short}")
             raise typer.Exit(3) from None
         except Exception as error:
-            if not hasattr(error, "format_message"):  # not about the command line
+            if not hasattr(error, "format_message"):  # not an error of the command line
                 raise
-            if error.format_message():  # else the help has been printed
+            if error.format_message():  # otherwise the help has been printed
                 console.say(f"error: {usage.said(error)}")
         raise typer.Exit(2)
 
@@ -496,7 +496,7 @@ def main() -> None:
     """Run the command line; an interrupt ends it with exit code 130 and leaves no traceback."""
     console.show_notes()
     console.prepare_streams()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # where a parent process ignored it, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also if a parent process ignored it
     try:
         with console.printed():
             app()
@@ -505,7 +505,7 @@ def main() -> None:
 
 
 MOST_ROWS = 12
-"""Rows of `validate` that are printed unless all are asked for."""
+"""Number of rows that `validate` prints unless all are requested."""
 
 
 def _print_errors(metric: str, classes: Any) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netcarlo.planning.run import Answer, State
 
 LINE_S = 30.0
-"""Seconds between lines of progress where there is no terminal."""
+"""Interval between lines of progress without a terminal [s]."""
 
 
 def plan(
@@ -102,7 +102,7 @@ INTERRUPTED = "interrupted"
 
 
 def _seconds(text: str | None) -> float | None:
-    """The time of `--time`.  Raises InputError."""
+    """Return the time limit of `--time` [s]. Raises InputError."""
     if text is None:
         return None
     from netcarlo.schema import units
@@ -121,7 +121,7 @@ def _stopped(most_s: float | None) -> Iterator[None]:
     """Stop a plan after a time and at the first Ctrl-C; a second one ends the command."""
     from netcarlo.planning import Stopped
 
-    if threading.current_thread() is not threading.main_thread():  # which alone has signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread has signals
         yield
         return
 
@@ -210,7 +210,7 @@ def _as_is(column: str, value: Any) -> str:
 
 @contextmanager
 def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
-    """A bar on stderr with what is known so far; where that is no terminal, a line now and then."""
+    """Show a progress bar with the answer so far on stderr, or lines at intervals if it is no terminal."""
     from netcarlo.reports.plan import wording
 
     err = Console(stderr=True)

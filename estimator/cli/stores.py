@@ -74,7 +74,7 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
 
 
 def _run(record: dict[str, Any]) -> str:
-    """A line about a run."""
+    """Return a line about a run."""
     try:
         wall_s, packets = float(record["wall_s"]), float(record["packets"])
         speed = f"{console.large(packets / wall_s)} packets/s" if wall_s else ""
@@ -274,7 +274,7 @@ def _write_figures(
     about = store.manifest["sweep"]
     chosen = _values(about["axes"], where)
     outcomes = about["outcomes"]
-    drawn = curves(store, x, outcomes[0], by, chosen)  # wrong names are refused before a browser starts
+    drawn = curves(store, x, outcomes[0], by, chosen)  # refuse wrong names before a browser starts
     with images.browser():
         for k, of in enumerate(outcomes, 1):
             images.write({of: drawn}, folder, width, height)
@@ -360,6 +360,6 @@ def _written(out: Path) -> str:
 
 
 def _beside(store: str, suffix: str) -> Path:
-    """A file in the current folder with the name of a store."""
+    """Return a file in the current folder with the name of a store."""
     name = store.rstrip("/").rpartition("/")[2] or "sweep"
     return Path(name if name not in (".", "..") else "sweep").with_suffix(suffix)

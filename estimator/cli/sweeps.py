@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from netcarlo.sweeps.store.store import Store
 
 LINE_S = 60.0
-"""Seconds between lines of progress where there is no terminal."""
+"""Interval between lines of progress without a terminal [s]."""
 
 MOST_ANSWERED = 200_000
-"""Maximum number of cells of a sweep whose answer is printed after the run; its report has it always."""
+"""Maximum number of cells of a sweep whose answer is printed after the run; its report always has it."""
 
 
 def sweep(
@@ -84,7 +84,7 @@ def sweep(
         Files(out).check_writable()
     there = None
     if out is not None and MANIFEST in Files(out).names():
-        # Either refuses the store of another sweep.
+        # Both refuse the store of another sweep.
         there = growth.grown(Store.open(out), loaded) if grow else Store.create(out, loaded.manifest())
     simulated = rehearsal(loaded) if dry_run else loaded
     last: list[Summary] = []
@@ -166,9 +166,10 @@ def _part(text: str, sweep: "Sweep") -> "Cells":
 
 
 class _Stop:
-    """SIGINT and SIGTERM raise KeyboardInterrupt; in a run between two chunks, never while one is written.
+    """Handler by which SIGINT and SIGTERM raise KeyboardInterrupt.
 
-    A second one ends the process at once.
+    In a run this happens between two chunks, never while one is written. A second signal ends the process at
+    once.
     """
 
     def __init__(self) -> None:
@@ -190,7 +191,7 @@ class _Stop:
             raise KeyboardInterrupt
 
     def check(self) -> None:
-        """Called between chunks."""
+        """Raise KeyboardInterrupt after a signal; called between chunks."""
         self.running = not self.asked
         if self.asked:
             raise KeyboardInterrupt
@@ -198,7 +199,7 @@ class _Stop:
 
 @contextmanager
 def _progress(title: str, quiet: bool) -> Iterator[Callable[["Summary"], None]]:
-    """A bar on stderr; where that is no terminal, a line a minute."""
+    """Show a progress bar on stderr, or a line per minute if it is no terminal."""
     if quiet:
         yield lambda summary: None
         return
@@ -249,7 +250,7 @@ def _stored(summary: "Summary") -> str:
 
 
 def _print_answer(store: "Store") -> None:
-    """Print what a sweep says, and what the best label costs, as on the page of its report."""
+    """Print the answer of a sweep and the cost of the best label, as in its report."""
     from netcarlo.reports.sweep.answers import verdict
     from netcarlo.reports.sweep.results import Results
 

@@ -1,4 +1,4 @@
-"""Errors about the command line itself: an unknown option, a missing argument, a value of the wrong kind."""
+"""Errors of the command line: unknown options, missing arguments, values of the wrong kind."""
 
 import re
 from typing import Any

@@ -103,7 +103,7 @@ class Sample(ABC):
     def means(self, aim: Aim, names: Iterable[str]) -> dict[str, Mean]:
         """Return the means of outcomes, with the controls of `aim` where they reduce the variance.
 
-        The interval of the outcome of `aim` is not narrower than the precision that was asked for.
+        The interval of the outcome of `aim` is not narrower than the requested precision.
         """
         (runs, draws), found = self.used(aim), {}
         for name in names:

@@ -34,7 +34,7 @@ def following(n: int, most: int) -> int:
 
 
 def tested(held: Floats, n: int, share: float, error: float) -> NDArray[np.object_]:
-    """Return the verdict on each goal that `held` [goals] in so many of `n` replications."""
+    """Return the verdict on each goal, given in how many of `n` replications it `held` [goals]."""
     verdicts = np.full(len(held), OPEN, object)
     verdicts[evidence.above(held, n, share) >= -math.log(error)] = HOLDS
     verdicts[evidence.below(held, n, share) >= -math.log(error)] = FAILS

@@ -24,7 +24,7 @@ def sentence(found: Availability) -> str:
 
 
 def meaning(found: Availability) -> str:
-    """Return what is good service, and how it was measured."""
+    """Return the definition of good service, and how it was measured."""
     scenario = found.scenario
     warm_up = "" if not scenario.warm_up else f" after {quantity(scenario.warm_up, 's')} of warm-up"
     rare = [

@@ -34,7 +34,7 @@ def headline(found: Comparison) -> str:
 
 
 def _best(found: Comparison) -> str:
-    """Return the answer which side is best, with `LINE` behind it; empty if it was not asked."""
+    """Return the answer which side is best, followed by `LINE`; empty if it was not requested."""
     if (winner := found.winner) is None:
         return ""
     said, after = name(found, winner.outcome), f"after {scales.count(winner.replications)} replications"
