@@ -101,7 +101,7 @@ FLUIDS: dict[str, Network] = {
     "path": Network(
         (*_FLUID_MIXED, "linux", "sctp", "quic", "mptcp"), ("mobile", "delays"),
         _never(
-            "mobile + delays", "sctp + delays", "linux + mobile",
+            "mobile + delays", "sctp + delays",
             *(f"{one} + {option}" for one in ("quic", "mptcp") for option in ("mobile", "delays")),
         ),
         controls={**_OF_SACK, **_OF_LINUX, "mptcp": MPTCP[:-1]},

@@ -201,3 +201,18 @@ def on_timeout(g: Any, kind: Any, again: Any) -> None:
     g[FlowFloat.CSS_ROUND] = 0.0
     g[FlowFloat.ROUND_RTT] = 0.0
     g[FlowFloat.LAST_RTT] = 0.0
+
+
+def on_spurious_timeout(g: Any, kind: Any) -> None:
+    """Time out, and undo it when ACKs of the original packets show that these were only late.
+
+    Sources: Eifel detection (RFC 3522), F-RTO (RFC 5682), `tcp_undo_cwnd_reduction`. The window stays. CUBIC
+    forgets its plateau and HyStart its round trips: the kernel does not restore them (`bictcp_reset`).
+    """
+    cwnd, threshold = g[FlowFloat.CWND], g[FlowFloat.SSTHRESH]
+    on_timeout(g, kind, False)
+    g[FlowFloat.CWND] = cwnd
+    g[FlowFloat.SSTHRESH] = max(threshold, cwnd - cwnd / 4.0)  # `tcp_current_ssthresh`
+    if kind == LINUX_BBR:  # its search for the full bandwidth begins again (`bbr_undo_cwnd`)
+        g[FlowFloat.FULL_BW] = 0.0
+        g[FlowFloat.FULL_COUNT] = 0.0

@@ -288,10 +288,15 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
     hits += over + lose(row, (packets - hits - over) << ONE_BITS)
     if not alone:
         t += np.int64(rtt)
+    late = False
     if hits < packets:
         expires = t + timer.length(s, p)
-        if expires < resume:  # too late: the timer has gone off, for nothing
-            window.on_timeout(g, KIND, rtt)
+        late = expires < resume
+        if late:  # the timer has gone off, for nothing
+            if linux.has(KIND):
+                linux.on_spurious_timeout(g, KIND)
+            else:
+                window.on_timeout(g, KIND, rtt)
             while expires < resume:
                 s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
                 s[FlowWord.SENT] += ONE
@@ -299,17 +304,22 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
                 timer.back_off(s, p)
                 expires += timer.length(s, p)
             s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
-            if hits == 0:  # buffered packets arrive at once, and open the window
-                g[FlowFloat.CWND] = window.open_to(g, min(1.0 + float(packets), g[FlowFloat.SSTHRESH]))
+            if linux.has(KIND):  # timestamps measure the silence (RFC 7323, section 4.1)
+                timer.measure(s, p, t if alone else t - np.int64(rtt), resume)
+            else:
+                if hits == 0:  # buffered packets arrive at once, and open the window
+                    g[FlowFloat.CWND] = window.open_to(g, min(1.0 + float(packets), g[FlowFloat.SSTHRESH]))
+                s[FlowWord.RECOVER] = packets << ONE_BITS
             if KIND == VEGAS:  # measured from the spacing of packets that arrive at once
                 g[FlowFloat.MIN_RTT] = min(g[FlowFloat.MIN_RTT], route.service)
-            s[FlowWord.RECOVER] = packets << ONE_BITS
         elif resume > t and not alone:  # the silence is part of a round trip that is measured
             timer.measure(s, p, t - np.int64(rtt), resume)
         t = max(t, resume)
     if hits > 0:
         s[FlowWord.LOST_IN_ROUND] = hits
         _detect(row, t, rtt)
+        if late and KIND == LINUX_BBR:  # conserves packets (`bbr_set_cwnd_to_recover_or_restore`)
+            g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(packets - hits))
         if alone and s[FlowWord.STATE] == State.RECOVERY:  # duplicate ACKs need a round trip
             t += np.int64(rtt)
     return t

@@ -153,7 +153,7 @@ class PathNetwork(Routed):
                 return "the fluid model of quic has one path: it does not migrate"
             if any(route.backup for route in self.routes):
                 return "the fluid model does not support backup of a path"
-            fixed = () if self.mobility is not None else ("linux", "quic", "mptcp")
+            fixed = ("linux",) if self.mobility is not None else ("linux", "quic", "mptcp")
             return run.transport.unknown_to_fluid((*FLUID_TCPS, *fixed, "sctp"), "the fluid model of a path")
         return self._unknown_to_formula(run)
 

@@ -53,7 +53,7 @@ LINUX: dict[str, dict[str, Any]] = {
     f"linux_{name}": {"transport.protocol": "linux", "transport.congestion_control": name}
     for name in ("reno", "cubic", "bbr")
 }
-"""Transports of current Linux over paths, shared links and 802.11."""
+"""Transports of current Linux over paths, to mobile hosts, over shared links and 802.11."""
 
 TARGETS = {"linux_reno": (0.05, 0.10), "linux_cubic": (0.05, 0.10), "linux_bbr": (0.08, 0.15)}
 """Targets for the error of the fluid: largest mean, and largest median of its absolute value."""
@@ -186,7 +186,7 @@ def populations() -> Iterator[Population]:
         own = EDCA | {"transport": association, "wireless": wireless} | LONGER
         yield Population(f"EDCA cells{named}", "sctp", Scenario.check(own))
     yield from of_chains()
-    for handover, sender in itertools.product(PROTOCOLS, (*TCPS, "sctp")):
+    for handover, sender in itertools.product(PROTOCOLS, (*TCPS, *LINUX, "sctp")):
         yield Population(f"mobile {handover}", sender, walk(handover, sender))
     for moves in (True, False):
         for protocol in WITH_FLUID:

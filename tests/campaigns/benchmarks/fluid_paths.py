@@ -35,6 +35,7 @@ ROUTE = {"hops": [{"count": {"integers": [2, 6]}, "each": HOP}]}
 """Path of configs/examples/random_topology.yaml."""
 
 CONTROLS = senders.WINDOWS
+LINUX = senders.LINUX_FLUID
 
 LEAST = 50
 """Number of delivered packets below which no relative error is computed."""
@@ -128,6 +129,8 @@ def walk(protocol: str, sender: str) -> Scenario:
     transport: dict[str, Any] = {"protocol": sender, "window": {"integers": [16, 128]}}
     if sender == "sctp":
         transport = {"protocol": sender, "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
+    if sender in LINUX:
+        transport = {"protocol": "linux", "congestion_control": sender.removeprefix("linux_")}
     if sender in CONTROLS:
         transport |= {"protocol": "sack", "congestion_control": sender}
     scenario = {"duration": "120 s", "transport": transport, "hops": [wired, radio], "mobility": mobility}
@@ -140,7 +143,17 @@ def walks(protocol: str, sender: str, networks: int) -> Rows:
     return rows
 
 
-SENDERS = (*TCPS, "sctp")
+def of_mobile(protocol: str, sender: str, networks: int) -> tuple[Any, Any, list[float]]:
+    """Return the outcomes of the fluid and of packets on `walks`, and the processor time of each."""
+    tcp, control = sender, ""
+    if sender in CONTROLS:
+        tcp, control = "sack", sender
+    if sender in LINUX:
+        tcp, control = "linux", sender.removeprefix("linux_")
+    return both(tcp, walks(protocol, sender, networks), control=control, mobile=True)
+
+
+SENDERS = (*TCPS, *LINUX, "sctp")
 
 
 def mobility(networks: int, senders: Sequence[str] = SENDERS) -> None:
@@ -148,10 +161,7 @@ def mobility(networks: int, senders: Sequence[str] = SENDERS) -> None:
     print(f"error of what is delivered [%]       {HEADING}    us a network, packets")
     for protocol in PROTOCOLS:
         for sender in senders:
-            rows = walks(protocol, sender, networks)
-            tcp = "sack" if sender in CONTROLS else sender
-            address = {"mobile": True} | ({"control": sender} if sender in CONTROLS else {})
-            fluid, packets, took = both(tcp, rows, **address)
+            fluid, packets, took = of_mobile(protocol, sender, networks)
             some = packets[:, Out.IN_ORDER] >= LEAST
             error = fluid[some, Out.DELIVERED] / packets[some, Out.IN_ORDER] - 1
             print(f"{protocol + ', ' + sender:36s} {describe(error)} {took[0]:9.0f} {took[1]:9.0f}")

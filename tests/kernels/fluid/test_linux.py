@@ -172,6 +172,21 @@ def test_a_timer_that_expires_again_runs_from_the_retransmission_and_keeps_ssthr
     assert s[FlowWord.UNTIL] == 1000 + 300 - 100 and g[FlowFloat.SSTHRESH] == linux.UNLIMITED
 
 
+@BOTH
+def test_the_undo_of_a_timeout_restores_window_and_threshold_but_not_the_plateau(kind: int) -> None:
+    """`tcp_undo_cwnd_reduction` restores them; `bictcp_reset` has cleared `last_max_cwnd` before."""
+    sender = Sender(kind, rtt_ms=100)
+    sender.g[[FlowFloat.CWND, FlowFloat.SSTHRESH]] = 100.0, 200.0
+    linux.on_recovery(sender.g, kind)
+    sender.pass_rounds(30)
+    cwnd, threshold = sender.cwnd, float(sender.g[FlowFloat.SSTHRESH])
+    assert sender.g[FlowFloat.W_MAX] == 100 and cwnd >= 80
+    linux.on_spurious_timeout(sender.g, kind)
+    assert sender.cwnd == cwnd and sender.g[FlowFloat.W_MAX] == 0
+    assert sender.g[FlowFloat.SSTHRESH] == max(threshold, 0.75 * cwnd)  # `tcp_current_ssthresh`
+    assert sender.pass_rounds(1)[0] >= cwnd
+
+
 def bbr_over(seconds: int, *, rtt_ms: int, alone: float) -> NDArray[np.float64]:
     """Return the floats of a BBR flow over a hop that delivers a packet in 1 ms, after so many seconds."""
     sender = Sender(LINUX_BBR, rtt_ms=rtt_ms)

@@ -11,7 +11,7 @@ from netcarlo.kernels.base.parameters import MobileP, RowP
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.simulate import simulate
-from tests.campaigns.benchmarks.fluid_paths import both, walks
+from tests.campaigns.benchmarks.fluid_paths import of_mobile, walks
 
 
 def run(kind: str, rows: Rows) -> NDArray[np.int64]:
@@ -85,11 +85,12 @@ def test_copies_that_nobody_needs_fill_a_buffer() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(("protocol", "kind", "most"), [
     ("hmipv6", "newreno", 6), ("fmipv6", "newreno", 7), ("himipv6", "sack", 6), ("s_mip", "reno", 7),
-    ("mipv6", "sctp", 5), ("fhmipv6", "sctp", 4),
+    ("mipv6", "sctp", 5), ("fhmipv6", "sctp", 4), ("hmipv6", "linux_reno", 6), ("fmipv6", "linux_cubic", 4),
+    ("fhmipv6", "linux_bbr", 5),
 ])  # fmt: skip
 def test_it_is_close_to_packets(protocol: str, kind: str, most: float) -> None:
     """The medians of docs/results/fluid-mobile.md, and the spread of 120 networks."""
-    fluid, packets, _ = both(kind, walks(protocol, kind, 120), mobile=True)
+    fluid, packets, _ = of_mobile(protocol, kind, 120)
     error = np.abs(fluid[:, Out.DELIVERED] / np.maximum(packets[:, Out.IN_ORDER], 1) - 1)
     assert np.median(error) < most / 100
     assert (fluid[:, Out.HANDOVERS] == packets[:, Out.HANDOVERS]).all()
@@ -111,3 +112,57 @@ def test_timers_of_sctp_stay_backed_off_from_handover_to_handover(every: str) ->
                       for f in ("fluid", "packet"))  # fmt: skip
     assert fluid["timeouts"][0] == packets["timeouts"][0]
     assert fluid["goodput_bps"][0] == pytest.approx(packets["goodput_bps"][0], rel=0.15)
+
+
+LINUX = pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
+
+
+def prepared(control: str, *, outage: str, buffer: int = 2000, **values: str) -> Scenario:
+    """A handover at 30 s that buffers packets, of a sender of today's Linux."""
+    scenario = one("fmipv6", outage=outage, buffer=buffer)
+    linux = {"protocol": "linux", "congestion_control": control}
+    return scenario.with_values({"transport": linux, **values})
+
+
+def cwnd(control: str, *, outage: str, buffer: int, since: float, until: float) -> float:
+    """Return the mean window of the fluid between two times [packet]."""
+    runs = [
+        simulate(prepared(control, outage=outage, buffer=buffer, duration=f"{end} s"), replications=1)
+        for end in (since, until)
+    ]
+    total, samples = (
+        int(runs[1].integers[0, column] - runs[0].integers[0, column])
+        for column in (Out.CWND_SUM, Out.SAMPLES)
+    )
+    assert samples >= 4
+    return total / 1024 / samples
+
+
+@pytest.mark.full
+@LINUX
+@pytest.mark.parametrize("outage", ["300 ms", "500 ms", "1 s"])
+def test_timeouts_of_linux_during_a_handover_are_those_of_packets(control: str, outage: str) -> None:
+    runs = [
+        simulate(prepared(control, outage=outage, fidelity=fidelity), replications=1).frame
+        for fidelity in ("fluid", "packet")
+    ]
+    fluid, packets = ([frame[name][0] for name in ("timeouts", "lost_in_buffer")] for frame in runs)
+    assert fluid == packets == [2 if outage == "1 s" else 1, 0]
+    assert runs[0]["goodput_bps"][0] == pytest.approx(runs[1]["goodput_bps"][0], rel=0.05)
+
+
+@pytest.mark.full
+@LINUX
+@pytest.mark.parametrize(("outage", "end"), [("300 ms", 30.3), ("500 ms", 30.5), ("1 s", 31.0)])
+def test_a_spurious_timeout_of_linux_leaves_the_window(control: str, outage: str, end: float) -> None:
+    """The delayed ACKs show that nothing was lost (RFC 3522): slow start from one packet is undone.
+
+    If the buffer is too small, the losses cause a recovery, which reduces the window of Reno and CUBIC once.
+    """
+    before = cwnd(control, outage=outage, buffer=2000, since=29.0, until=29.5)
+    late, lossy = (
+        cwnd(control, outage=outage, buffer=buffer, since=end + 0.4, until=end + 0.9) for buffer in (2000, 20)
+    )
+    assert late == pytest.approx(before, rel=0.1)
+    kept = {"reno": 0.5, "cubic": 0.7, "bbr": 1.0}[control]
+    assert lossy == pytest.approx(kept * before, rel=0.2)

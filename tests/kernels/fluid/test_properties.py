@@ -18,8 +18,13 @@ from netcarlo.kernels.base.loss import probabilities
 from netcarlo.kernels.base.parameters import MptcpP, P, ReliableP, RowP, SctpP, TcpP
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import linux_rows, mptcp_rows, sctp_rows, tcp_rows
+from tests.twins.path.scenarios import as_linux, linux_rows, mptcp_rows, sctp_rows, tcp_rows
 from tests.twins.quic.scenarios import as_quic
+
+
+def linux_mobile_rows(count: int, *, seed: int) -> Rows:
+    """Paths to mobile hosts with today's Linux."""
+    return as_linux(mobile_rows(count, seed=seed), seed=seed)
 
 
 def quic_rows(count: int, *, seed: int) -> Rows:
@@ -39,6 +44,7 @@ ROWS: dict[str, Any] = {
     **{f"fluid_{tcp}": tcp_rows for tcp in TCPS},
     **{f"fluid_{tcp}_mobile": mobile_rows for tcp in TCPS},
     "fluid_linux_reno": linux_rows, "fluid_linux_cubic": linux_rows, "fluid_linux_bbr": linux_rows,
+    **{f"fluid_linux_{control}_mobile": linux_mobile_rows for control in ("reno", "cubic", "bbr")},
     "fluid_mptcp_reno": subflow_rows, "fluid_mptcp_cubic": subflow_rows, "fluid_mptcp_bbr": subflow_rows,
     "fluid_quic": quic_rows,
     "fluid_sctp": sctp_rows, "fluid_sctp_mobile": sctp_mobile_rows,
