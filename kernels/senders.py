@@ -31,6 +31,8 @@ class Sender(NamedTuple):
 
     Among heterogeneous flows it is the sender itself or `sack` (additive increase, multiplicative decrease).
     """
+    alone: bool = False
+    """True if there is a fluid model only of a flow that is alone on a path between fixed hosts."""
     takes_controls: bool = True
     """True if other congestion controls can replace its own."""
     network: str = ""
@@ -53,7 +55,9 @@ SENDERS = (
     Sender("linux_reno", "linux", "", "reno", 10, sack=True, fluid="linux_reno", slow_start=True),
     Sender("linux_cubic", "linux", "", "cubic", 11, sack=True, fluid="linux_cubic", slow_start=True),
     Sender("linux_bbr", "linux", control="bbr.control", number=12, sack=True, fluid="linux_bbr"),
-    Sender("linux_bbr3", "linux", control="bbr3.control", number=13, sack=True),
+    Sender(
+        "linux_bbr3", "linux", control="bbr3.control", number=13, sack=True, fluid="linux_bbr3", alone=True
+    ),
     Sender("linux_own", "linux", number=14, sack=True),
     Sender("linux26", "linux26", "linux26", "linux_reno", sack=True),
     Sender("probing", "ns2", "probing", "aimd", fluid="newreno"),
@@ -107,8 +111,11 @@ NOTIFIED = tuple(s.name for s in STANDING if s.network)
 """Senders that need signals of one kind of network only: broken routes, corruption."""
 WITH_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid and sender.dialect != "linux")
 """Senders that have fluid models and formulae in every kind of network."""
-LINUX_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid and sender.dialect == "linux")
-"""Today's Linux with fluid models of paths and shared links, by congestion control."""
+_LINUX_FLUID = [sender for sender in SENDERS if sender.fluid and sender.dialect == "linux"]
+LINUX_FLUID = tuple(sender.name for sender in _LINUX_FLUID if not sender.alone)
+"""Today's Linux with fluid models of paths, shared links and 802.11, by congestion control."""
+LINUX_FLUID_ALONE = tuple(sender.name for sender in _LINUX_FLUID if sender.alone)
+"""Today's Linux with a fluid model of paths only."""
 
 
 def named(protocol: str, control: str) -> Sender:

@@ -14,6 +14,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.senders import (
     BY_NAME,
     LINUX_FLUID,
+    LINUX_FLUID_ALONE,
     NOTIFIED,
     OF_LINUX,
     PROBING,
@@ -54,7 +55,7 @@ class Network(NamedTuple):
     options: tuple[str, ...]
     """Fields of an address that may be on or off."""
     never: tuple[frozenset[str], ...] = ()
-    """Pairs of options, or of a sender and an option, that exclude each other."""
+    """Pairs of options, or of a sender or a congestion control and an option, that exclude each other."""
     only: Mapping[str, tuple[str, ...]] = {}
     """Senders of an option that is not for all senders."""
     controls: Mapping[str, tuple[str, ...]] = CONTROLS
@@ -93,7 +94,7 @@ NETWORKS: dict[str, Network] = {
 """Models that simulate packets, by kind of network."""
 
 _OF_SACK = {"sack": ("", *(name for name in WINDOWS if name in WITH_FLUID))}
-_OF_LINUX = {"linux": tuple(name.removeprefix("linux_") for name in LINUX_FLUID)}
+_OF_LINUX = {"linux": tuple(name.removeprefix("linux_") for name in (*LINUX_FLUID, *LINUX_FLUID_ALONE))}
 _FLUID = tuple(sender.name for sender in STANDING if sender.fluid and not sender.network)
 _FLUID_MIXED = tuple(name for name in _FLUID if BY_NAME[name].number is not None)
 
@@ -101,7 +102,7 @@ FLUIDS: dict[str, Network] = {
     "path": Network(
         (*_FLUID_MIXED, "linux", "sctp", "quic", "mptcp"), ("mobile", "delays"),
         _never(
-            "mobile + delays", "sctp + delays",
+            "mobile + delays", "sctp + delays", "bbr3 + mobile", "bbr3 + delays",
             *(f"{one} + {option}" for one in ("quic", "mptcp") for option in ("mobile", "delays")),
         ),
         controls={**_OF_SACK, **_OF_LINUX, "mptcp": MPTCP[:-1]},
@@ -137,7 +138,8 @@ def _excluded(address: Address, network: Network) -> str:
     for option in on:
         if address.sender not in network.only.get(option, (address.sender,)):
             return f"{option} is supported only with {', '.join(network.only[option])}"
-    pair = next((pair for pair in network.never if pair <= {address.sender, *on}), frozenset())
+    found = {address.sender, address.control, *on}
+    pair = next((pair for pair in network.never if pair <= found), frozenset())
     return " and ".join(sorted(pair)) + " cannot be combined" if pair else ""
 
 

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.linux.slow_start import SlowStart
-from netcarlo.kernels.senders import LINUX_FLUID, OWN
+from netcarlo.kernels.senders import LINUX_FLUID, LINUX_FLUID_ALONE, OWN
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Interval, Number, Payload, Quantity, Size, Window
 from netcarlo.transport.capabilities import NetworkKind
@@ -106,12 +106,14 @@ class Linux(Tcp):
 
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
         """See `Capabilities.unknown_to_fluid`."""
-        if "linux" in known and self.only_packets:
-            names = ", ".join(sender.removeprefix("linux_") for sender in LINUX_FLUID)
+        if "linux" not in known:
+            return super().unknown_to_fluid(known, model)
+        supported = (*LINUX_FLUID, *(name for name in LINUX_FLUID_ALONE if name in known))
+        if self.kind not in supported:
+            names = ", ".join(sender.removeprefix("linux_") for sender in supported)
             return f"{model} supports {names} of linux only, not {self.control}"
         field = next((field for field in OF_HOSTS if self.given(field)), "")
-        text = f"{model} does not support {field}" if field else ""
-        return super().unknown_to_fluid(known, model) or text
+        return f"{model} does not support {field}" if field else ""
 
     def unknown_to_formula(self, known: Sequence[str]) -> str:
         """See `Capabilities.unknown_to_formula`."""

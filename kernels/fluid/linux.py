@@ -13,7 +13,7 @@ from netcarlo.kernels.base.parameters import LinuxP, ReliableP
 from netcarlo.kernels.fluid.state import FlowFloat
 from netcarlo.kernels.linux import cubic, hystart, hystartpp
 from netcarlo.kernels.linux.slow_start import SlowStart
-from netcarlo.kernels.senders import LINUX_BBR, LINUX_CUBIC, LINUX_RENO
+from netcarlo.kernels.senders import LINUX_BBR, LINUX_BBR3, LINUX_CUBIC, LINUX_RENO
 
 UNLIMITED = 1e18
 """Slow start threshold before the first loss [packet]."""
@@ -26,7 +26,7 @@ _ROUND = 1.0 - 1e-9  # a whole round trip, but for rounding
 
 def has(kind: Any) -> Any:
     """Return whether a kind of sender is today's Linux with a fluid model."""
-    return kind in (LINUX_RENO, LINUX_CUBIC, LINUX_BBR)
+    return kind in (LINUX_RENO, LINUX_CUBIC, LINUX_BBR, LINUX_BBR3)
 
 
 def begin(g: Any, p: Any, service: Any, base_rtt: Any) -> None:

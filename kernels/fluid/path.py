@@ -12,7 +12,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Rows
 from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, TcpP
-from netcarlo.kernels.fluid import arrivals, bbr, delays, gaps, handovers, linux, loss, timer, window
+from netcarlo.kernels.fluid import arrivals, bbr, bbr3, delays, gaps, handovers, linux, loss, timer, window
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.round import (
     Cause,
@@ -28,7 +28,7 @@ from netcarlo.kernels.fluid.round import (
 from netcarlo.kernels.fluid.round import prepare as prepare_flow
 from netcarlo.kernels.fluid.route import Route, RouteWord, burst_room, find_outage, is_down, prepare, words
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, UNIT_BITS, FlowFloat, FlowWord, State, is_waiting
-from netcarlo.kernels.senders import LINUX_BBR, VEGAS
+from netcarlo.kernels.senders import LINUX_BBR, LINUX_BBR3, VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
 KIND: Any = slot("kind")
@@ -97,6 +97,7 @@ def simulate(
     if linux.has(KIND):
         linux.begin(g, p, route.service, float(route.base_rtt))
         bbr.begin(g, 0, 1.0)
+        bbr3.begin(g)
     loss.draw_first(m, p)
     if DELAYS:
         delays.prepare_path(hops, m, np.int64(end), size)
@@ -163,7 +164,7 @@ def _room(row: Row) -> Any:
     # Packets in flight that path and queues hold. ACKs release bursts at twice the rate of the slowest hop in
     # slow start, so that queues hold less.
     room, g = row.route.capacity, row.g
-    if linux.has(KIND) and KIND != LINUX_BBR and g[FlowFloat.CWND] < g[FlowFloat.SSTHRESH]:
+    if linux.has(KIND) and KIND not in (LINUX_BBR, LINUX_BBR3) and g[FlowFloat.CWND] < g[FlowFloat.SSTHRESH]:
         room = min(room, row.burst)
     return room
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.base.philox import draw
-from netcarlo.kernels.fluid import linux
+from netcarlo.kernels.fluid import bbr3, linux
 from netcarlo.kernels.fluid.state import ONE_BITS, STREAM_REPAIR, FlowFloat, FlowWord, State
+from netcarlo.kernels.senders import LINUX_BBR3
 from netcarlo.kernels.shared.layout import FlowOut
 
 PROBE_ROUNDS = 3
@@ -38,13 +39,19 @@ def recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, chance: Any, rto: Any) -> 
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
     if probing and (packets == 1 or rto < 2 * one_round or _is_lost(s, p, t, 0, each)):
         again = s[FlowWord.BACKOFF] > 1
-        linux.on_timeout(g, kind, again)
+        if kind == LINUX_BBR3:
+            bbr3.on_timeout(g)
+        else:
+            linux.on_timeout(g, kind, again)
         s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
         s[FlowWord.STATE] = State.RTO_WAIT
         s[FlowWord.UNTIL] = t + rto - (one_round if again else 0)  # the timer started at the transmission
         s[FlowWord.RECOVER] = 2 << ONE_BITS  # the retransmission measures no round trip
     else:
-        linux.on_recovery(g, kind)
+        if kind == LINUX_BBR3:
+            bbr3.on_losses(g, hits)
+        else:
+            linux.on_recovery(g, kind)
         s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
         rounds = np.int64(1)
         while rounds < MOST_ROUNDS and _is_lost(s, p, t, rounds, chance if rounds == 1 else each):

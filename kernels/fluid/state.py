@@ -165,7 +165,13 @@ class FlowFloat(IntEnum):
     FULL_BW = 39  # bandwidth that must grow by a quarter for startup to go on
     FULL_COUNT = 40  # round trips in which it did not
     ALONE = 41  # 1: it is alone on its path
-    SIZE = 42
+    # BBR v3 (`bbr3`):
+    SHORT_TERM = 42  # bound of the window since losses, until the next probe [packet]
+    LONG_TERM = 43  # bound of the window by the losses of probes [packet]
+    SINCE_PROBE = 44  # time since a cycle began [unit of the RTT]
+    SLOPE = 45  # packets by which a probe raises LONG_TERM in its next round trip
+    SINCE_LOSS = 46  # round trips since the last one with losses
+    SIZE = 47
 
 
 class State(IntEnum):

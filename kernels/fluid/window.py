@@ -14,9 +14,9 @@ from typing import Any
 from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.congestion import bic, cubic, westwood
-from netcarlo.kernels.fluid import bbr, linux
+from netcarlo.kernels.fluid import bbr, bbr3, linux
 from netcarlo.kernels.fluid.state import FlowFloat
-from netcarlo.kernels.senders import BIC, CUBIC, LINUX_BBR, TAHOE, VEGAS, WESTWOOD
+from netcarlo.kernels.senders import BIC, CUBIC, LINUX_BBR, LINUX_BBR3, TAHOE, VEGAS, WESTWOOD
 
 FLOOR = 2.0
 """Minimum of ssthresh [packet]."""
@@ -61,6 +61,10 @@ def grow(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, now: Any, frozen:
     least = rtt
     if kind == LINUX_BBR:
         bbr.grow(g, acked, rtt, rounds)
+        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], g[FlowFloat.RECEIVE_WINDOW])
+        return
+    if kind == LINUX_BBR3:
+        bbr3.grow(g, acked, rtt, rounds)
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], g[FlowFloat.RECEIVE_WINDOW])
         return
     if kind == WESTWOOD:

@@ -9,7 +9,7 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, PATHS, Hop, Out, Rows
 from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.rows import split
-from netcarlo.kernels.senders import NUMBERS
+from netcarlo.kernels.senders import LINUX_FLUID_ALONE, NUMBERS
 from netcarlo.networks import classes
 from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
@@ -140,6 +140,7 @@ class PathNetwork(Routed):
             others = {
                 "a mobile host": self.mobility is not None,
                 str(run.transport.protocol): run.transport.two_paths,
+                run.transport.control: run.transport.kind in LINUX_FLUID_ALONE,
             }
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
@@ -153,8 +154,9 @@ class PathNetwork(Routed):
                 return "the fluid model of quic has one path: it does not migrate"
             if any(route.backup for route in self.routes):
                 return "the fluid model does not support backup of a path"
-            fixed = ("linux",) if self.mobility is not None else ("linux", "quic", "mptcp")
-            return run.transport.unknown_to_fluid((*FLUID_TCPS, *fixed, "sctp"), "the fluid model of a path")
+            fixed = () if self.mobility is not None else (*LINUX_FLUID_ALONE, "quic", "mptcp")
+            known = (*FLUID_TCPS, "linux", *fixed, "sctp")
+            return run.transport.unknown_to_fluid(known, "the fluid model of a path")
         return self._unknown_to_formula(run)
 
     def _unknown_to_formula(self, run: Run) -> str:

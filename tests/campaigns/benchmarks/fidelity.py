@@ -55,7 +55,11 @@ LINUX: dict[str, dict[str, Any]] = {
 }
 """Transports of current Linux over paths, to mobile hosts, over shared links and 802.11."""
 
+LINUX_ALONE = {"linux_bbr3": {"transport.protocol": "linux", "transport.congestion_control": "bbr3"}}
+"""Today's Linux with a fluid of a flow alone on a path."""
+
 TARGETS = {"linux_reno": (0.05, 0.10), "linux_cubic": (0.05, 0.10), "linux_bbr": (0.08, 0.15)}
+TARGETS["linux_bbr3"] = TARGETS["linux_bbr"]
 """Targets for the error of the fluid: largest mean, and largest median of its absolute value."""
 
 OF_NS2 = {name: TCPS[name] for name in ("newreno", "sack")}
@@ -140,6 +144,8 @@ def populations() -> Iterator[Population]:
         for protocol, values in {**TCPS, **LINUX}.items():
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
+    for network, (protocol, values) in itertools.product(("paths", "outages"), LINUX_ALONE.items()):
+        yield Population(network, protocol, named[network].with_values(values))
     for network, (of, queues) in AQM.items():
         for protocol, values in {**OF_NS2, **LINUX}.items():
             yield Population(network, protocol, named[of].with_values(queues | values))
@@ -425,7 +431,7 @@ def main() -> None:
     if what == "linux":
         for network, protocol, scenario in populations():
             wanted = not only or {network.split()[0], network, protocol} & {*only}
-            if protocol in LINUX and wanted:
+            if protocol in TARGETS and wanted:
                 off = errors(scenario, fidelities=("fluid",), networks=number or 200)["fluid"]
                 print(f"{network}, {protocol}: {of_linux(protocol, off)}", flush=True)
         return

@@ -35,6 +35,8 @@ LEAST = 20
 """Events of packets in a case; the bias of a rarer outcome is noise."""
 CONTROLS = ("bic", "cubic", "westwood")
 LINUX = ("linux_reno", "linux_cubic", "linux_bbr")
+ALONE = ("linux_bbr3",)
+"""Today's Linux with a fluid of paths only."""
 KINDS = ("tahoe", "reno", "newreno", "sack", "vegas", *CONTROLS)
 
 
@@ -56,7 +58,7 @@ class Bias(NamedTuple):
 
 def sender(kind: str, **more: Any) -> dict[str, Any]:
     """The transport of a scenario with this TCP."""
-    if kind in LINUX:
+    if kind in (*LINUX, *ALONE):
         return {"protocol": "linux", "congestion_control": kind.removeprefix("linux_"), **more}
     if kind in CONTROLS:
         return {"protocol": "sack", "congestion_control": kind, **more}
@@ -75,7 +77,7 @@ WINDOW = {"log_uniform": [4, 100]}
 def paths() -> Iterator[tuple[str, Case]]:
     """One TCP over a hop with losses and outages, and over several hops with cross traffic."""
     hop = {**HOP, "outages": {"up": "8 s", "down": "0.5 s"}}
-    for kind in (*KINDS, *LINUX):
+    for kind in (*KINDS, *LINUX, *ALONE):
         data = {"duration": "30 s", "transport": sender(kind, window=WINDOW), "hops": [hop]}
         yield f"path, {kind}", Case(Scenario.check(data), 30)
     cross = {**HOP, "cross_traffic": {"rate": "800 kbit/s", "packet": "500 B"}, "loss": "0.5 %"}

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.parameters import LinuxP, P, ReliableP, RowP, TcpP
-from netcarlo.kernels.fluid import bbr, linux, rack, window
+from netcarlo.kernels.fluid import bbr, bbr3, linux, rack, window
 from netcarlo.kernels.fluid.state import ONE, FlowFloat, FlowWord, State
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.senders import KINDS, LINUX_BBR, LINUX_CUBIC, LINUX_RENO
+from netcarlo.kernels.senders import KINDS, LINUX_BBR, LINUX_BBR3, LINUX_CUBIC, LINUX_RENO
 from netcarlo.kernels.shared.layout import Flow, FlowOut
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.shared.scenarios import linux_shared_rows
@@ -224,3 +224,78 @@ def test_bbr_does_not_reduce_its_window_at_a_loss() -> None:
     before = g[FlowFloat.CWND]
     linux.on_recovery(g, LINUX_BBR)
     assert g[FlowFloat.CWND] == before
+
+
+def bbr3_after(seconds: float, *, mode: bbr3.Mode) -> Sender:
+    """Return BBR v3 over a path of 80 packets, at the first round trip after so many seconds that ends in
+    this mode."""
+    sender = Sender(LINUX_BBR3, rtt_ms=80)
+    bbr3.begin(sender.g)
+    while sender.now < seconds * 1000 * MS or sender.g[FlowFloat.MODE] != mode:
+        sender.pass_rounds(1)
+    return sender
+
+
+def test_bbr3_cruises_at_the_bandwidth_and_probes_beyond_it() -> None:
+    sender = Sender(LINUX_BBR3, rtt_ms=80)
+    g = sender.g
+    bbr3.begin(g)
+    windows: dict[bbr3.Mode, list[float]] = {mode: [] for mode in bbr3.Mode}
+    probes = []
+    while sender.now < 20_000 * MS:
+        before = g[FlowFloat.MODE]
+        sender.pass_rounds(1)
+        windows[bbr3.Mode(int(g[FlowFloat.MODE]))].append(sender.cwnd)
+        if before != bbr3.Mode.UP and g[FlowFloat.MODE] == bbr3.Mode.UP:
+            probes.append(sender.now / (1000 * MS))
+    assert max(g[FlowFloat.BW], g[FlowFloat.BW_BEFORE]) * MS == pytest.approx(1.0)
+    cruising = windows[bbr3.Mode.CRUISE]
+    assert cruising == pytest.approx([80 * 0.99 + 1] * len(cruising), abs=0.3)
+    assert 120 < max(windows[bbr3.Mode.UP]) <= 180  # 2.25 bandwidth-delay products at most
+    # A probe follows 2.5 s after one for the RTT, which comes every 5 s and restarts the cycle.
+    assert max(np.diff(probes)) < 6 and len(probes) >= 3
+    halved = windows[bbr3.Mode.PROBE_RTT]
+    assert 3 * 3 <= len(halved) <= 3 * 5 and min(halved) == 40  # three times, for 200 ms and a round trip
+
+
+def test_losses_lower_the_short_term_bound_of_bbr3_until_the_next_probe() -> None:
+    sender = bbr3_after(3, mode=bbr3.Mode.CRUISE)
+    g = sender.g
+    bbr3.on_losses(g, 1)
+    assert g[FlowFloat.SHORT_TERM] == pytest.approx(80 * 0.99, rel=0.02)  # earlier rounds had no losses
+    bbr3.on_losses(g, 10)
+    first = float(g[FlowFloat.SHORT_TERM])
+    assert first == pytest.approx(0.99 * (80 * 0.99 - 10), rel=0.02)
+    bbr3.on_losses(g, 60)
+    assert g[FlowFloat.SHORT_TERM] == pytest.approx(0.7 * first)
+    sender.pass_rounds(1)
+    assert sender.cwnd == pytest.approx(0.7 * first)
+    while g[FlowFloat.MODE] != bbr3.Mode.UP:
+        sender.pass_rounds(1)
+    assert g[FlowFloat.SHORT_TERM] == bbr3.UNLIMITED and sender.cwnd > 80
+
+
+def test_a_probe_of_bbr3_that_loses_too_much_bounds_the_window() -> None:
+    sender = bbr3_after(3, mode=bbr3.Mode.UP)
+    sender.pass_rounds(1)
+    g, cwnd = sender.g, sender.cwnd
+    bbr3.on_losses(g, int(0.02 * cwnd))  # not more than 2 %
+    assert g[FlowFloat.MODE] == bbr3.Mode.UP and g[FlowFloat.LONG_TERM] == bbr3.UNLIMITED
+    bbr3.on_losses(g, 30)
+    assert g[FlowFloat.MODE] == bbr3.Mode.DOWN
+    bound = max(cwnd - 30, 0.7 * 80)
+    assert g[FlowFloat.LONG_TERM] == pytest.approx(bound)
+    while g[FlowFloat.MODE] != bbr3.Mode.CRUISE:
+        sender.pass_rounds(1)
+    assert sender.cwnd == pytest.approx(min(0.85 * bound, 0.99 * 80 + 1))
+
+
+def test_a_timeout_of_bbr3_bounds_the_window_to_four_packets_until_the_next_probe() -> None:
+    sender = bbr3_after(3, mode=bbr3.Mode.CRUISE)
+    bbr3.on_timeout(sender.g)
+    assert (sender.cwnd, sender.g[FlowFloat.SHORT_TERM]) == (1, 4)
+    rounds = 0
+    while sender.g[FlowFloat.MODE] != bbr3.Mode.UP:
+        sender.pass_rounds(1)
+        rounds += 1
+    assert rounds < 10

@@ -45,6 +45,7 @@ ROWS: dict[str, Any] = {
     **{f"fluid_{tcp}_mobile": mobile_rows for tcp in TCPS},
     "fluid_linux_reno": linux_rows, "fluid_linux_cubic": linux_rows, "fluid_linux_bbr": linux_rows,
     **{f"fluid_linux_{control}_mobile": linux_mobile_rows for control in ("reno", "cubic", "bbr")},
+    "fluid_linux_bbr3": linux_rows,
     "fluid_mptcp_reno": subflow_rows, "fluid_mptcp_cubic": subflow_rows, "fluid_mptcp_bbr": subflow_rows,
     "fluid_quic": quic_rows,
     "fluid_sctp": sctp_rows, "fluid_sctp_mobile": sctp_mobile_rows,
