@@ -1,19 +1,18 @@
-/* Global memory as warps see it: 32-byte sectors and 128-byte lines of each access, the L1 of a
-   multiprocessor, its share of the L2, and the memory behind.  Local memory (stacks) and shared memory are
-   counted, not cached. */
+/* Accesses of warps to global memory: 32-byte sectors and 128-byte lines, the L1 of a multiprocessor, its share of
+   the L2, and the device memory. Local memory (stacks) and shared memory are counted, not cached. */
 enum { WARP = 32, WAYS = 16, SECTOR = 32, LINE = 128, BANKS = 32, BANK = 4 };
 enum { REGIONS = 16, SHARED = REGIONS - 3, OTHER = REGIONS - 2, LOCAL = REGIONS - 1 };
 enum { LOADS, STORES, LOAD_LINES, STORE_LINES, LOAD_SECTORS, STORE_SECTORS, L2_READS, L2_WRITES, DRAM_READS,
        DRAM_WRITES, COLUMNS };
 
-/* An array, of which a thread owns `own` bytes: words that lie beside those of the warp's other lanes, and behind
-   which come the next words.  0: all belongs to all threads. */
+/* Array of which a thread owns `own` bytes; equal words of the lanes of a warp are adjacent. 0: an array of all
+   threads. */
 typedef struct { uint64_t address, bytes, own; } Region;
 
-/* An instruction that loads or stores. */
+/* Instruction that loads or stores. */
 typedef struct { int store, size; } Access;
 
-/* Where an instruction was most often: a byte of a thread's own in an array. */
+/* Most frequent place of an access: a byte of a thread's own in an array. */
 typedef struct { int64_t count, region, byte; } Place;
 
 typedef struct { uint64_t line; int64_t age; uint8_t valid, dirty; } Way;
@@ -34,7 +33,7 @@ static void cache_open(Cache *cache, uint64_t bytes) {
     for (uint64_t i = 0; i < cache->sets * WAYS; i++) cache->way[i].line = UINT64_MAX;
 }
 
-/* The way that holds a line, or the one of its set used longest ago. */
+/* Return the cache way that holds a line, or the least recently used one of its set. */
 static Way *cache_find(Cache *cache, uint64_t line, int *hit) {
     uint64_t hash = line * UINT64_C(0x9E3779B97F4A7C15);
     Way *set = cache->way + (hash >> 32) % cache->sets * WAYS, *oldest = set;
@@ -102,7 +101,7 @@ static int region_of(uint64_t address) {
     return OTHER;
 }
 
-/* Different units of the addresses, and the bytes touched in each; returns how many there are. */
+/* Find the distinct units of the addresses and the bytes accessed in each; return their number. */
 static int distinct(const uint64_t *address, int n, uint64_t unit, uint64_t *found, int size, int *bytes) {
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -118,13 +117,13 @@ static int distinct(const uint64_t *address, int n, uint64_t unit, uint64_t *fou
     return count;
 }
 
-/* Which of the words that lie side by side for the lanes of a warp, of those of a block. */
+/* Return the index of a word of a lane in the shared memory of its block. */
 static uint64_t shared_word(uint64_t address) {
     return (address - shared_of_launch.address) % SHARED_BYTES / (8 * WARP);
 }
 
-/* Cycles that an access to shared memory takes: it has banks of words of 4 bytes, each of which serves one word
-   in a cycle; so many lanes as have 128 bytes take part in one. */
+/* Return the cycles of an access to shared memory. In a cycle each bank serves one word of 4 bytes, and the lanes of
+   128 bytes take part. */
 static int shared_cycles(const uint64_t *at, uint32_t active, int size) {
     int cycles = 0, together = LINE / size;
     for (int first = 0; first < WARP; first += together) {
@@ -146,8 +145,8 @@ static int shared_cycles(const uint64_t *at, uint32_t active, int size) {
     return cycles;
 }
 
-/* One instruction of a warp: the addresses of its lanes, 0 where a lane takes no part; those of local memory
-   (`bytes` from `stack` on, `frame` for each lane) lie side by side word for word. */
+/* Process an instruction of a warp, with the addresses of its lanes (0 for inactive ones). In local memory (`bytes`
+   from `stack` on, `frame` per lane), equal words of the lanes are adjacent. */
 static void touch(int access, const uint64_t *at, uint32_t active, uint64_t stack, uint64_t bytes,
                   uint64_t frame) {
     int store = access_table[access].store, size = access_table[access].size, size_of[WARP];

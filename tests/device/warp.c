@@ -1,24 +1,24 @@
-/* Warps of 32 lanes in lockstep: a stack of groups each, the last of which goes on until it meets others. */
+/* Warps of 32 lanes in lockstep. Each has a stack of groups, the last of which runs until its meeting block. */
 enum { EXIT = -1, GROUPS = 1024, DEPTH = 8 };
 
-/* Lanes that are at the same block, and the block at which they meet those beneath them in the stack. */
+/* Lanes at the same block, and the block at which they meet the lanes below them in the stack. */
 typedef struct { uint32_t lanes; int block, meeting, depth; } Group;
 
 typedef struct {
     uint32_t ctaid, tid;                     /* of the first lane */
     int groups;
     Group group[GROUPS];
-    int next[WARP];                          /* where each lane goes */
+    int next[WARP];                          /* next block of each lane */
     uint64_t result[WARP];                   /* of a function */
     uint64_t at[ACCESSES_OF_A_BLOCK + 1][WARP];  /* addresses */
     char *shared;                            /* memory of its block */
     char *frames;                            /* [DEPTH][WARP][frame_bytes]: registers and stacks */
 } Warp;
 
-/* A way out of a block, and the outermost loop that it leaves, or EXIT. */
+/* Edge from a block, and the outermost loop that it leaves, or EXIT. */
 typedef struct { int to, leaves; } Edge;
 
-/* `following` is the block after a call of `callee`, or EXIT where nothing is called. */
+/* `following` is the block after a call of `callee`, or EXIT without a call. */
 typedef struct {
     void (*run)(Warp *warp, char *frames, char *callees, uint32_t lanes);
     int meeting, loop;
@@ -26,7 +26,7 @@ typedef struct {
     int callee, following, access, accesses;
 } Block;
 
-/* The loop around a loop, and the block where those meet that leave it. */
+/* Loop around a loop, and the block where lanes that leave it meet. */
 typedef struct { int around, behind; } Loop;
 
 static const Block block_table[BLOCKS];
@@ -36,7 +36,7 @@ static const uint64_t *kernel_parameters;
 static uint32_t threads_of_a_block;
 int64_t runs[BLOCKS][WARP + 1];               /* of each block, with so many lanes */
 
-/* Make a group the one at this place in the stack. */
+/* Insert a group at this place in the stack. */
 static void put(Warp *warp, int place, Group group) {
     if (warp->groups == GROUPS || group.depth == DEPTH) {
         fprintf(stderr, "more than %d groups in a warp, or calls deeper than %d\n", GROUPS, DEPTH);
@@ -53,15 +53,15 @@ static int is_inside(int block, int loop) {
     return 0;
 }
 
-/* Lanes of the last group go where an edge out of a loop leads; nobody in the loop waits for them, they wait
-   behind it for those that stay. */
+/* Move lanes of the last group along an edge out of a loop. Lanes in the loop do not wait for them; they wait after
+   the loop for those that stay. */
 static void leave(Warp *warp, uint32_t leaving, Edge edge) {
     int depth = warp->group[warp->groups - 1].depth, behind = loop_table[edge.leaves].behind, place, lowest;
     uint32_t all = 0;
     for (place = lowest = warp->groups - 1; place >= 0; place--) {
         Group *group = &warp->group[place];
         if (group->depth != depth) break;
-        if (leaving & ~group->lanes) continue;  /* others */
+        if (leaving & ~group->lanes) continue;  /* other lanes */
         if (!is_inside(group->block, edge.leaves)) break;
         all = group->lanes;
         lowest = place;
@@ -79,7 +79,7 @@ static void leave(Warp *warp, uint32_t leaving, Edge edge) {
     if (edge.to != beneath) put(warp, place, (Group){leaving, edge.to, beneath, depth});
 }
 
-/* The lanes of the last group go on, each to its next block. */
+/* Move the lanes of the last group to their next blocks. */
 static void part(Warp *warp, const Block *block) {
     uint32_t left = warp->group[warp->groups - 1].lanes, first = 0;
     int meeting = block->meeting;
@@ -99,9 +99,9 @@ static void part(Warp *warp, const Block *block) {
     }
     Group apart[2];
     for (int i = 0; i < 2; i++) apart[i] = (Group){taking[i], block->edge[i].to, meeting, group->depth};
-    if (meeting == group->meeting) warp->groups--;  /* they wait where the group itself is waited for */
+    if (meeting == group->meeting) warp->groups--;  /* they wait at the meeting block of the group */
     else group->block = meeting;
-    /* The smaller group goes first: it is the exception. */
+    /* The smaller group runs first, because it is the exception. */
     int swap = __builtin_popcount(taking[0]) < __builtin_popcount(taking[1]);
     put(warp, warp->groups, apart[swap]);
     put(warp, warp->groups, apart[!swap]);
@@ -137,7 +137,7 @@ static void start(Warp *warp, uint32_t ctaid, uint32_t tid) {
     put(warp, warp->groups, (Group){(uint32_t)((UINT64_C(1) << count) - 1), KERNEL, EXIT, 0});
 }
 
-/* `resident` warps of one multiprocessor take turns, block by block; the next one begins when one ends. */
+/* Run `resident` warps of one multiprocessor in turn, block by block; the next one starts when one ends. */
 void launch(const uint64_t *parameters, uint32_t blocks, uint32_t threads, int resident, const Region *arrays,
             uint64_t l1_bytes, uint64_t l2_bytes) {
     kernel_parameters = parameters;

@@ -1,4 +1,4 @@
-// An 802.11g chain whose nodes all hear each other, in ns-3 3.37: UDP from node 0 to the last node.
+// An 802.11g chain without hidden nodes in ns-3 3.37: UDP from node 0 to the last node.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"

@@ -1,4 +1,4 @@
-// A cell of 802.11n, ac or ax in ns-3 3.37 whose nodes all hear each other: saturated datagrams, datagrams at a
+// A cell of 802.11n, ac or ax in ns-3 3.37 without hidden nodes: saturated datagrams, datagrams at a
 // constant rate, or TCP from or to a server behind the access point.  Prints the goodput of each group of flows
 // [Mbit/s].  Stations associate before the load starts; then the access point sends no more beacons.
 #include "ns3/applications-module.h"
@@ -24,7 +24,7 @@ const double LOAD = 1.5; // start of the load, after association [s]
 const std::map<std::string, std::pair<AcIndex, uint8_t>> CATEGORIES = {
     {"BE", {AC_BE, 0x00}}, {"BK", {AC_BK, 0x20}}, {"VI", {AC_VI, 0xa0}}, {"VO", {AC_VO, 0xc0}}}; // with the TOS
 
-struct Group // of flows, one per station
+struct Group // group of flows, one per station
 {
     std::string direction; // up or down
     std::string traffic;   // sat, cbr or tcp; empty: no flows
@@ -216,7 +216,7 @@ main(int argc, char* argv[])
     stack.Install(nodes);
     auto interfaces = Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(devices);
     auto wiredInterfaces = Ipv4AddressHelper("10.0.1.0", "255.255.255.0").Assign(wiredDevices);
-    TrafficControlHelper queues; // no queue but that of the MAC
+    TrafficControlHelper queues; // only the queue of the MAC
     queues.Uninstall(devices);
     queues.Uninstall(wiredDevices);
     NeighborCacheHelper().PopulateNeighborCache();

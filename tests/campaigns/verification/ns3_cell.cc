@@ -1,4 +1,4 @@
-// An 802.11g cell in ns-3 3.37 whose nodes all hear each other: datagrams and TCP between stations and the last node.
+// An 802.11g cell in ns-3 3.37 without hidden nodes: datagrams and TCP between stations and the last node.
 // Writes a line for each data packet at its source's and its sink's network layer:
 //   s TIME_NS FLOW NUMBER   and   r TIME_NS FLOW NUMBER
 #include "ns3/applications-module.h"
@@ -18,7 +18,7 @@ using namespace ns3;
 
 namespace
 {
-const uint16_t FIRST_PORT = 1000; // the flow of a packet is its port less this
+const uint16_t FIRST_PORT = 1000; // the flow number is the port minus this
 
 void
 Write(char event, Ptr<const Packet> packet)
@@ -126,7 +126,7 @@ main(int argc, char* argv[])
     stack.Install(nodes);
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     auto interfaces = addresses.Assign(devices);
-    TrafficControlHelper().Uninstall(devices); // no queue but that of the station
+    TrafficControlHelper().Uninstall(devices); // only the queue of the station
     NeighborCacheHelper neighbours;
     neighbours.PopulateNeighborCache();
     for (uint32_t i = 0; i <= stations; i++)

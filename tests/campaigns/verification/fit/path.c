@@ -63,7 +63,7 @@ static void drain(int d, ns t) {
         enter(d, t, buffer, (int)n);
 }
 
-static ns advance(void) { /* delivers what is due; returns when the next packet is */
+static ns advance(void) { /* deliver due packets; return the next due time */
     for (;;) {
         int d = -1;
         for (int k = 0; k < 2; k++) {
@@ -83,7 +83,7 @@ static ns advance(void) { /* delivers what is due; returns when the next packet 
         drain(!d, now);
         ssize_t n = write(tun[!d], p.bytes, p.size);
         (void)n;
-        drain(!d, p.due); /* a direct answer counts as sent when the packet was due */
+        drain(!d, p.due); /* a direct response counts as sent when the packet was due */
         free(p.bytes);
         r.packets++;
         r.late_packets += now - p.due > 1000000;

@@ -1,4 +1,4 @@
-/* The hosts of a run: a network namespace each, and the applications in them. */
+/* Hosts of a run: a network namespace for each, and their applications. */
 #include "run.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
 #endif
-/* of a full segment; MPTCP has a longer header */
+/* payload of a full segment; MPTCP has a longer header */
 #define PAYLOAD(r) ((r)->count > 1 ? 1424 : 1448)
 
 static void set(const char *name, const char *value) {
@@ -83,7 +83,7 @@ void receive(const struct run *r, int flow, struct told *told) {
     int64_t clamp = of->clamp ? of->clamp : 8 << 20;
     if (!of->tuned)
         option(s, SOL_SOCKET, SO_RCVBUFFORCE, 24 << 20);
-    if (!of->tuned && !several) /* MPTCP knows no clamp */
+    if (!of->tuned && !several) /* MPTCP has no window clamp */
         option(s, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
     need(bind(s, (void *)&a, sizeof a) == 0 && listen(s, 1) == 0, "listening");
     told->open = 1;
@@ -100,7 +100,7 @@ void receive(const struct run *r, int flow, struct told *told) {
         ssize_t n = recv(c, buffer, sizeof buffer, MSG_DONTWAIT);
         if (n == 0) /* the sender has closed */
             break;
-        if (!of->tuned && !several) /* again: the kernel forgets it when it has seen how much memory packets take */
+        if (!of->tuned && !several) /* again: the kernel resets it after it has measured the memory of packets */
             option(c, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
         ns t = clock_ns() - *epoch;
         if (n < 0)

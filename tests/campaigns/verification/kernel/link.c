@@ -18,7 +18,7 @@ static int count;
 volatile ns *epoch;
 static volatile int served;
 
-#define NOTHING (INT64_MAX / 2) /* the time of what does not come */
+#define NOTHING (INT64_MAX / 2) /* time of an event that does not occur */
 #define OVERDUE (SECOND / 2500)
 #define WATCHERS 8
 
@@ -94,7 +94,7 @@ static void enter(struct run *r, struct path *q, int d, ns t, unsigned char *byt
         free(bytes);
 }
 
-static void drain(struct run *r, struct path *q, int d, ns t) { /* what host d has put out, at time t */
+static void drain(struct run *r, struct path *q, int d, ns t) { /* process packets that host d has sent, at time t */
     unsigned char buffer[65536];
     for (;;) {
         ssize_t n = read(q->tun[d], buffer, sizeof buffer);
@@ -130,7 +130,7 @@ static void note_complete(struct run *r) {
             r->complete[f] = r->latest_rx;
 }
 
-static ns advance(struct run *r) { /* hands over what is due; returns when the next is */
+static ns advance(struct run *r) { /* deliver due packets; return the next due time */
     int d;
     struct path *q = NULL;
     note_complete(r);
@@ -139,7 +139,7 @@ static ns advance(struct run *r) { /* hands over what is due; returns when the n
         ns now = clock_ns();
         if (p.due > now)
             return p.due;
-        note_complete(r); /* before anything else arrives */
+        note_complete(r); /* before another packet arrives */
         l->head++;
         drain_all(r, !d, now);
         ssize_t n = write(q->tun[!d], p.bytes, p.size);
@@ -163,7 +163,7 @@ static ns advance(struct run *r) { /* hands over what is due; returns when the n
     return NOTHING;
 }
 
-static void on_cpu(int k) { /* the k-th of those this process may use */
+static void on_cpu(int k) { /* bind to the k-th CPU that this process may use */
     cpu_set_t all, one;
     CPU_ZERO(&one);
     if (sched_getaffinity(getpid(), sizeof all, &all) != 0)
@@ -175,7 +175,7 @@ static void on_cpu(int k) { /* the k-th of those this process may use */
     pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-/* A thread per run, which waits for what is due and for what its hosts send. */
+/* Thread of a run, which waits for due packets and for packets of its hosts. */
 static void *serve(void *which) {
     struct run *r = which;
     int e = epoll_create1(EPOLL_CLOEXEC);

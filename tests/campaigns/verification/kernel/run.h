@@ -1,4 +1,4 @@
-/* What the hosts and the link of a run have in common. */
+/* Common declarations of the hosts and the link of a run. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -18,18 +18,18 @@ typedef int64_t ns;
 #define FLOWS 2
 #define PATHS 2
 #define RUNS 64
-#define MOST 16384 /* packets of a flow in a direction that are on their way, or in the queue; a power of two */
+#define MOST 16384 /* packets of a flow in a direction that are in flight or queued; a power of two */
 #define MESSAGES 4096
 
 struct traffic {
     char control[16];
-    ns start, extra; /* extra: more one-way delay */
+    ns start, extra; /* extra: additional one-way delay */
     int64_t clamp, segments, message; /* 0: none */
     ns pause;
     int tuned;
 };
 
-/* What older headers do not know of yet (Linux 6.7). */
+/* struct tcp_info of Linux 6.7, which older headers lack. */
 struct tcp_info_now {
     struct tcp_info known;
     uint32_t rcv_wnd, rehash;
@@ -37,7 +37,7 @@ struct tcp_info_now {
     uint32_t total_rto_time;
 };
 
-/* What children tell, in memory that all share. */
+/* Results of child processes, in shared memory. */
 struct told {
     volatile int complete, open, messages;
     ns handshake, message_ns[MESSAGES];
@@ -60,7 +60,7 @@ struct lane { /* packets of a flow in a direction, in order */
 };
 
 struct direction {
-    ns free, leaves[MOST]; /* when those in the queue have been sent */
+    ns free, leaves[MOST]; /* departure times of the queued packets */
     unsigned head, tail, limit;
     double loss;
     int down;
@@ -81,21 +81,21 @@ struct path {
 
 struct run {
     ns duration;
-    int flows, count, idle_restart, lossy_handshake; /* SYNs and SYN-ACKs may be lost at random, too */
+    int flows, count, idle_restart, lossy_handshake; /* lossy_handshake: random loss of SYNs and SYN-ACKs, too */
     uint64_t random;
     struct traffic traffic[FLOWS];
     struct path paths[PATHS]; /* `count` of them: with two the transport is MPTCP */
-    ns first_syn, first_tx, resume_tx, first_rx, latest_rx, silence, complete[FLOWS]; /* of data, but for the SYN */
+    ns first_syn, first_tx, resume_tx, first_rx, latest_rx, silence, complete[FLOWS]; /* of data, except first_syn */
     int64_t syns, syn_acks; /* sent, retransmissions included */
     struct told *told;
     pthread_mutex_t lock;
-    volatile ns next; /* when something is due */
+    volatile ns next; /* time of the next event */
     int real_time;    /* 1: the link has real-time priority */
     int64_t late_packets, packets;
     ns late_sum, late_most;
 };
 
-extern volatile ns *epoch; /* when all runs of a batch begin */
+extern volatile ns *epoch; /* start of all runs of a batch */
 
 static inline ns clock_ns(void) {
     struct timespec t;
@@ -112,7 +112,7 @@ static inline void until(ns t) {
 static inline void need(int ok, const char *what) {
     if (!ok) {
         fprintf(stderr, "%s: %s\n", what, strerror(errno));
-        kill(0, SIGKILL); /* parents and children: no run is good */
+        kill(0, SIGKILL); /* parents and children: no run is valid */
     }
 }
 

@@ -20,7 +20,7 @@
 #define SAMPLE 100000000ull
 #define NEVER UINT64_MAX
 #define HEADERS 28 /* UDP and IPv4 */
-#define BURST 10   /* packets that leave at once, which ngtcp2 leaves to the application (RFC 9002, section 7.7) */
+#define BURST 10   /* burst size [packets]; ngtcp2 leaves pacing to the application (RFC 9002, section 7.7) */
 #define PRIORITY                                                                                             \
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:"      \
     "%DISABLE_TLS13_COMPAT_MODE"
@@ -32,11 +32,11 @@ typedef struct {
     uint8_t data[1500];
 } packet;
 
-typedef struct { /* of a direction of the link */
+typedef struct { /* one direction of the link */
     double byte_ns, loss;
     uint64_t delay, busy, queue_drops, random_drops, outage_drops, queue;
     uint64_t *departures, first, end;
-    int fails, emptied; /* by the outage */
+    int fails, emptied; /* subject to the outage; emptied by it */
 } direction;
 
 typedef struct {

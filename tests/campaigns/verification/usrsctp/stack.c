@@ -38,7 +38,7 @@ struct line { /* one direction of a path */
     struct packet *ring;
 };
 
-static struct line lines[PATHS][ENDS]; /* by path and the end that receives */
+static struct line lines[PATHS][ENDS]; /* by path and receiving endpoint */
 static int64_t now, outage_start, outage_end;
 static unsigned long long seed;
 static struct socket *sender, *receiver;
@@ -49,7 +49,7 @@ static void *(*receive_raw)(void *);
 static struct packet *in_hand;
 static int opened;
 
-/* The system. */
+/* Replacements of system calls. */
 
 int gettimeofday(struct timeval *t, void *zone) {
     (void)zone;
@@ -103,7 +103,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     static int threads;
     (void)attributes, (void)argument;
     *thread = (pthread_t)(uintptr_t)++threads;
-    if (opened && !receive_raw) receive_raw = start; /* the first after the raw socket receives from it */
+    if (opened && !receive_raw) receive_raw = start; /* the first thread after the raw socket receives from it */
     return 0;
 }
 
@@ -118,7 +118,7 @@ static double random_number(void) { /* splitmix64 */
 
 static int down(int path) { return path == 0 && outage_start <= now && now < outage_end; }
 
-static void note(const unsigned char *p, int size, int path) { /* DATA chunks that the sender sends */
+static void note(const unsigned char *p, int size, int path) { /* record the DATA chunks that the sender sends */
     for (int at = 32; at + 4 <= size;) {
         int length = p[at + 2] << 8 | p[at + 3];
         if (length < 4) return;
@@ -184,7 +184,7 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags) {
     return size;
 }
 
-static struct packet *oldest(struct line *l) { /* that will arrive */
+static struct packet *oldest(struct line *l) { /* the oldest packet that will arrive */
     while (l->first < l->next && l->ring[l->first % HELD].arrives == NEVER && l->ring[l->first % HELD].leaves <= now)
         l->first++;
     for (unsigned k = l->first; k < l->next; k++)
@@ -192,7 +192,7 @@ static struct packet *oldest(struct line *l) { /* that will arrive */
     return NULL;
 }
 
-static void cut(void) { /* The outage destroys what is on the first path. */
+static void cut(void) { /* The outage destroys the packets on the first path. */
     for (int end = 0; end < ENDS; end++) {
         lines[0][end].first = lines[0][end].next;
         lines[0][end].free = now;
@@ -264,7 +264,7 @@ static void run(const char *text) {
     usrsctp_sysctl_set_sctp_heartbeat_interval_default((uint32_t)(beat * 1e3));
     usrsctp_sysctl_set_sctp_path_rtx_max_default(retrans);
     usrsctp_sysctl_set_sctp_path_pf_threshold(pf);
-    usrsctp_sysctl_set_sctp_no_csum_on_loopback(0); /* both ends are of this host */
+    usrsctp_sysctl_set_sctp_no_csum_on_loopback(0); /* both endpoints are on this host */
     usrsctp_sysctl_set_sctp_cmt_on_off(cmt);
     usrsctp_sysctl_set_sctp_ecn_enable(0);
     usrsctp_sysctl_set_sctp_auto_asconf(0);
@@ -325,7 +325,7 @@ int main(void) {
      * multipath transfer, messages (0: endless), seed */
     char text[1024];
     while (fgets(text, sizeof text, stdin)) {
-        pid_t child = fork(); /* the library has one state for a process */
+        pid_t child = fork(); /* the library has one state per process */
         if (child == 0) run(text);
         int status;
         waitpid(child, &status, 0);
