@@ -14,7 +14,7 @@ import sys
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of a campaign's arguments, whose help shows the docstring of the campaign as it is."""
+    """Return a parser of a campaign's arguments, whose help shows the docstring of the campaign unchanged."""
     return argparse.ArgumentParser(
         prog=sys.argv[0], description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )

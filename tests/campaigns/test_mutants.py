@@ -1,4 +1,6 @@
-"""The table of mutants fits today's source, and the campaign tells killed mutants from survivors."""
+"""The table of mutants fits the present source, and the campaign distinguishes killed mutants from
+survivors.
+"""
 
 import re
 import subprocess

@@ -356,7 +356,7 @@ def test_stacks_are_local_memory(tmp_path: Path) -> None:
     assert not counts.traffic[OTHER].any()
 
 
-# Lanes keep their word in shared memory, so many bytes apart.
+# Lanes keep their words in shared memory, `apart` bytes from each other.
 ROOM = ".visible .shared .align 8 .b8 _cudapy_smem_1[8192];\n"
 KEEP = """
     mov.u64         %rd7, _cudapy_smem_1;

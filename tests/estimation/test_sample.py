@@ -55,7 +55,7 @@ class Made(Sample):
 
 @dataclass
 class Batches:
-    """Batches of at most so many replications, repeated."""
+    """Sizes of batches, which are repeated [replications]."""
 
     sizes: list[int]
     steps: list[Step] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Import of topologies: formats, rates, delays, demands, and what is printed about assumptions."""
+"""Import of topologies: formats, rates, delays, demands, and printed assumptions."""
 
 import gzip
 

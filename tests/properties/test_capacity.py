@@ -17,7 +17,7 @@ FEW = {"path": "newreno", "shared": "", "wireless": ""}
 
 
 def some(family: str, fidelity: str, numbers: range) -> list[tuple[str, Scenario]]:
-    """Return the scenarios of these numbers whose model is compiled anyway."""
+    """Return the scenarios of these numbers whose model other tests compile, too."""
     protocol = FEW[family]
     found = []
     for number in numbers:

@@ -129,7 +129,7 @@ def fields_page() -> str:
 
 
 def part_page(name: str) -> str:
-    """Return the page of a part of the fields; links lead to other pages where the section is there."""
+    """Return the page of a part of the fields; links lead to the pages that contain the linked sections."""
     lines = [f"# Fields: {PAGES[name][0].lower() + PAGES[name][1:]}", "", KNOWN, ""]
     lines += ["[What unit, default and places mean](fields.md).", ""]
     for section, top in pages()[name]:

@@ -154,7 +154,7 @@ class Page:
     def visit(self, address: str, *, width: int, height: int, mobile: bool = False) -> None:
         """Go to an address in a window of this size.
 
-        The previous page is left first, because what it asks for until it ends is no complaint of the next.
+        The previous page is left first, so that its late requests do not count as complaints of the next one.
         """
         self.call("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank' && document.readyState === 'complete'")

@@ -1,4 +1,4 @@
-"""Files of other programs: every command names what they are and what to do, with exit code 2."""
+"""Files of other programs: every command identifies them and suggests a remedy, with exit code 2."""
 
 import gzip
 from pathlib import Path
@@ -63,7 +63,7 @@ SAMPLES: dict[str, tuple[bytes, str, str]] = {
     ),
     "out.tr": (b"+ 0.1 0 2 tcp 1000 ------- 1 0.0 3.0 0 0\n", "a trace file of ns-2", "CSV"),
 }
-"""Files with their content, what they are, and a part of the remedy."""
+"""Files with their content, their identification in messages, and a part of the remedy."""
 
 COMMANDS = (
     ["estimate"], ["trace"], ["sweep"], ["plan"], ["validate"], ["reproduce"], ["report"],

@@ -73,7 +73,7 @@ RENO, NEWRENO = "goodput[protocol=reno, loss=0.5]", "goodput[protocol=newreno, l
         ("goodput > 4", "held"), ("goodput > 6", "not held"),
         (f"{RENO} between 9 and 11", "held"), (f"{RENO} between 10 and 11", "undecided"),
         (f"{RENO} between 11 and 12", "not held"),
-        # Published: 1.4 for Reno at 0.5 %; 7 times as much is simulated.
+        # Published: 1.4 for Reno at 0.5 %; the simulated value is 7 times that.
         (f"{RENO} within 5 % of published", "not held"), (f"{RENO} within 700 % of published", "held"),
         (f"{RENO} within 9.5 of published", "held"), (f"{RENO} within 8.6 of published", "undecided"),
         (f"{RENO} within 9.5 Mbit/s of published", "held"), (f"{RENO} within 500 kbit/s of 10", "held"),

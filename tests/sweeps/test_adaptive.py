@@ -231,8 +231,9 @@ def test_a_lost_chunk_of_any_kind_is_made_again(whole: tuple[Sweep, Store, Summa
     ("phase", "head"), [("sample, screened", "No answer"), ("sample", "has the highest mean")]
 )
 def test_a_report_of_an_unfinished_sweep(tmp_path: Path, phase: str, head: str) -> None:
-    """Reports after one phase have no answers, and after two those of the sample; both say what is
-    missing."""
+    """Reports after one phase have no answers, and after two those of the sample; both list the missing
+    parts.
+    """
 
     def stop(summary: Summary) -> None:
         if summary.phase == phase and summary.done == summary.todo:

@@ -76,7 +76,7 @@ def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int
 def test_wrong_goals_are_as_rare_as_promised(wrong: float) -> None:
     """The promise also holds if the bias of the model depends on an axis.
 
-    The learners are told the axis, so they decide more cells than without it, and no more decisions are
+    The learners know the axis, so they decide more cells than without it, and no more decisions are
     wrong than promised.
     """
     rng = np.random.default_rng(2)

@@ -1,4 +1,4 @@
-"""Stop-and-wait as an association (`endpoints.contract`); what it does not have comes from the defaults."""
+"""Stop-and-wait as an association (`endpoints.contract`); missing parts come from the defaults."""
 
 from enum import IntEnum
 from typing import Any

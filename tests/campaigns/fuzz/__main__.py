@@ -26,7 +26,7 @@ def main() -> int:
     given = arguments.parse_args()
     refused = refused_seeds(seeds())
     for line in refused:
-        print(f"refused as it is shipped: {line}")
+        print(f"shipped file is refused: {line}")
     started = time.monotonic()
     if given.case is not None:
         found = run(range(given.case, given.case + 1), given.seed)
@@ -49,5 +49,5 @@ def main() -> int:
     for line in [*found.wrong[:100], *found.unnamed[:20]]:
         print(line)
     if found.badly_named:
-        print(f"over {100 * MOST_UNNAMED:.0f} % of the refusals name something else than what is odd")
+        print(f"over {100 * MOST_UNNAMED:.0f} % of the messages name something other than the mutation")
     return 1 if found.wrong or refused or (found.badly_named and given.case is None) else 0

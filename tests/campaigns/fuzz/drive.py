@@ -49,7 +49,7 @@ def _scenario(loaded: Scenario, path: Path) -> None:
     again = path.with_suffix(".again.yaml")
     again.write_text(yaml_text(resolved(loaded)), encoding="utf-8")
     if load_scenario(again) != loaded:
-        raise AssertionError("what was written reads back as another scenario")
+        raise AssertionError("the written scenario is read as another one")
 
 
 def sweep(path: Path) -> None:
@@ -62,7 +62,7 @@ def sweep(path: Path) -> None:
         build_rows(loaded.variants[batch.variant], replications=np.tile([0, 1], len(batch.at)), given=given)
         keys(loaded, batch)
     if Sweep.from_definition(manifest["definition"]).digest != loaded.digest:
-        raise AssertionError("what was written reads back as another sweep")
+        raise AssertionError("the written sweep is read as another one")
 
 
 def plan(path: Path) -> None:

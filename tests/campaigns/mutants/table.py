@@ -1,4 +1,4 @@
-"""The table of mutants, `mutants.yaml`: what is changed, what that breaks, and which tests must notice it."""
+"""The table of mutants, `mutants.yaml`: changes, broken behaviour, and the tests that must detect them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ Outcome = tuple[str, dict[str, object] | None, str]
 
 
 def examine(name: str, *, anyway: bool = True) -> Outcome:
-    """Check one case; PTX with a verdict only if `anyway`."""
+    """Check one case; PTX that has a verdict is checked only if `anyway`."""
     case = cases()[name]
     before = verdicts.stored().get(name, {})
     several = checks.ARCHITECTURES if name == "tcp_newreno" else checks.ARCHITECTURES[2:3]

@@ -38,7 +38,7 @@ REPLICATIONS = 4_000
 
 @dataclass(frozen=True)
 class Planned:
-    """Plans of each seed with what is true of the year at each value."""
+    """Plans of each seed, with the true share of the year at each value."""
 
     name: str
     plan: Callable[[int], dict[str, Any]]

@@ -189,7 +189,7 @@ class Subflow:
             self.receiver.acknowledge()
 
     def pass_up(self) -> None:
-        """Pass what has arrived in order to the connection."""
+        """Pass the data that have arrived in order to the connection."""
         while self.passed < self.receiver.expected:
             self.first_to_bring += self.connection.receive(self.numbers[self.passed])
             self.passed += 1

@@ -34,7 +34,7 @@ class Server:
         varying: Varying | None = None,
     ) -> None:
         self.simulation = simulation
-        self.arrival_first = arrival_first  # a departure at the time of an arrival comes after it
+        self.arrival_first = arrival_first  # a departure is processed after a simultaneous arrival
         self.byte_time = byte_time
         self.limit = limit
         self.varying = varying
@@ -42,7 +42,7 @@ class Server:
 
     def empty(self) -> None:
         """Discard the packets in queue and transmission."""
-        self.free_at = self.simulation.now  # what was handed over before has been sent
+        self.free_at = self.simulation.now  # packets handed over before were sent
         self.queue: list[int] = []  # departures of the packets that wait or are in transmission
 
     def drops(self, size: int) -> bool:

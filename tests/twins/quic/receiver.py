@@ -35,7 +35,7 @@ class QuicReceiver:
         self.simulation, self.outcomes, self.p, self.send_back = simulation, outcomes, parameters, send_back
         self.keys = False
         self.numbers: set[int] = set()  # of packets in the ranges
-        self.too_old = 0  # lower numbers cannot be told from copies
+        self.too_old = 0  # lower numbers cannot be distinguished from copies
         self.largest, self.largest_at = -1, 0
         self.stream: set[int] = set()
         self.without_gap = 0

@@ -18,9 +18,9 @@ class Phase(IntEnum):
     SINK = 1  # data reaches the receiver
     SOURCE = 2  # data reaches its first link
     BACK = 3  # an acknowledgement reaches its first link
-    HOST = 4  # a flow's hosts act
+    HOST = 4  # the hosts of a flow act
     LINK = 5  # a packet reaches the far end of a link
-    ARRIVAL = 6  # a flow comes
+    ARRIVAL = 6  # a flow arrives
 
 
 class Turn(IntEnum):

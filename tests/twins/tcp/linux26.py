@@ -8,7 +8,7 @@ from tests.twins.tcp.congestion import MS, Bic, Counting, Cubic, Standard
 from tests.twins.tcp.receiver import Ack
 from tests.twins.tcp.tcp import TcpSender
 
-MOST_AFTER_RECOVERY = 3  # packets that cwnd may be above what is in flight when a recovery ends
+MOST_AFTER_RECOVERY = 3  # excess of cwnd over the packets in flight at the end of a recovery
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Scoreboard:
         self.lost.clear()
         self.resent.clear()
         self.highest = -1  # packet reported
-        self.judged = cumulative  # what is up to here is no longer simply in flight
+        self.judged = cumulative  # packets up to here are no longer only in flight
         self.arrived = self.orders - 1  # order of the latest retransmission that has arrived
 
     def advance(self, cumulative: int) -> None:

@@ -31,7 +31,7 @@ class Pausing(TcpSender):
         """Process an ACK in a pause, before anything else does."""
 
     def repair(self) -> None:
-        """Retransmit what is missing and keep the window."""
+        """Retransmit missing packets and keep the window."""
         raise NotImplementedError
 
     def cut_after_pause(self) -> None:

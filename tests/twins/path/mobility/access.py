@@ -79,7 +79,7 @@ class Access:
                 break  # this MAP knows nothing of what happens under the next one
         return place, detour, tunnelled
 
-    # The ways between routers, and the air.
+    # Links between routers, and the radio link.
 
     def schedule(self, traveller: MobilePacket, place: int, arrival: Time) -> None:
         """Schedule the arrival at a router (or never: then wait)."""
@@ -180,7 +180,7 @@ class Router:
                 return
             if flight[0] <= line.down:
                 access.schedule_arrival(traveller, *flight)
-                if protocol == HIMIPV6 and traveller.copied:  # the new router has it for nothing
+                if protocol == HIMIPV6 and traveller.copied:  # the new router has the copy in vain
                     access.count(Out.COPIES, traveller)
                     access.count(Out.DISCARDED, traveller)
                 return

@@ -22,7 +22,7 @@ class Timeline:
     at_map: Time = NEVER  # the MAP sends to the new place
     copy: Time = NEVER  # copies go to the new place as well
     forward: Time = NEVER  # the old router tunnels everything
-    kept: Time = NEVER  # the old router tunnels what it cannot deliver
+    kept: Time = NEVER  # the old router tunnels undeliverable packets
     release: Time = NEVER  # the new router delivers
     hold: Time = NEVER  # the new router delivers copies
     tunnel: int = 0  # from the old to the new router
