@@ -6,6 +6,7 @@ A subflow is an association of today's Linux (`linux`), whose application is the
    to the send queue of a subflow (`Tcp.LAST`), and a ring of the subflow maps its packets to DSNs.
 2. `scheduler` follows `mptcp_subflow_get_send`: the subflow whose queue lasts shortest at its pacing rate, a
    backup only if no other is active. Send buffers of subflows grow with their windows (`tcp_sndbuf_expand`).
+   `socket_buffers` bound the bursts of a subflow.
 3. `receiver` reorders data of the subflows. Every ACK of a subflow carries the cumulative data ACK, beside
    which there is room for one SACK block.
 4. `reinjection` has the connection's own timer. It retransmits the first data on an idle subflow, and counts

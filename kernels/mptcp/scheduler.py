@@ -15,6 +15,7 @@ from netcarlo.kernels.base.parameters import MptcpP, RowP
 from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.state import FIRST, NONE, PACED, Tcp
+from netcarlo.kernels.mptcp import socket_buffers
 from netcarlo.kernels.mptcp.state import (
     Conn,
     Sub,
@@ -74,15 +75,17 @@ def get_send(p: Any, m: Any) -> Any:
     return pick
 
 
+def is_writeable(p: Any, m: Any) -> Any:
+    """Return True if data of the application take two thirds of the send buffer or less
+    (`sk_stream_is_writeable`)."""
+    queued = (m[Conn.WRITTEN] - m[Conn.SND_UNA]) * p[RowP.DATA]
+    return m[Conn.SNDBUF] - queued >= queued >> 1
+
+
 @noinline
 def write(p: Any, m: Any) -> None:
-    """Let the application write if its data take two thirds of the send buffer or less, until it is full.
-
-    Source: `sk_stream_is_writeable` and `mptcp_send_limit`.
-    """
+    """Let the application write until the send buffer is full (`mptcp_send_limit`)."""
     room, queued = m[Conn.SNDBUF], (m[Conn.WRITTEN] - m[Conn.SND_UNA]) * p[RowP.DATA]
-    if room - queued < queued >> 1:
-        return
     while m[Conn.WRITTEN] < p[RowP.LIMIT] and queued < room:
         m[Conn.WRITTEN] = min(fragment_end(p, m[Conn.WRITTEN]), p[RowP.LIMIT])
         queued = (m[Conn.WRITTEN] - m[Conn.SND_UNA]) * p[RowP.DATA]
@@ -100,6 +103,7 @@ def append(p: Any, m: Any, s: Any, dsn: Any) -> None:
         m[Conn.OVERFULL] = 1
         return
     s[dsn_at(p, s, packet)] = dsn
+    socket_buffers.append(p, s, packet, dsn)
     s[Tcp.LAST] = packet
     s[Tcp.TRY_SEND] = 1
     if dsn < m[Conn.SND_NXT]:
@@ -129,7 +133,6 @@ def append_burst(p: Any, m: Any, s: Any, end: Any, burst: Any) -> Any:
 def push_pending(p: Any, m: Any, now: Any) -> None:
     """Assign waiting data to subflows as long as window and send queue have room (`__mptcp_push_pending`)."""
     pushed = False
-    write(p, m)
     end = min(m[Conn.WRITTEN], window_end(p, m))
     while m[Conn.PENDING] < end and m[Conn.OVERFULL] == 0:
         path = get_send(p, m)

@@ -88,11 +88,19 @@ class Sub(IntEnum):
     """Word at which the ring of DSNs begins, by packet of the subflow."""
     DATA_ACKS = auto()
     """Word at which the ring of data ACKs begins, by id of the subflow's ACK (DSN)."""
+    SKB_LENGTHS = auto()
+    """Word at which the ring of the lengths of socket buffers begins, by their first packet [packets]."""
+    TAIL_SKB = auto()
+    """First packet of the last socket buffer of the send queue."""
+    SKB_FIRST = auto()
+    """First packet of the socket buffer that is sent next."""
+    SKB_END = auto()
+    """Packet after the last one of that socket buffer."""
 
 
 SUBFLOWS = len(Conn)
 """First word of the first subflow."""
-SUBFLOW_WORDS = int(Sub.DATA_ACKS) + 1
+SUBFLOW_WORDS = int(Sub.SKB_END) + 1
 """Words of a subflow without its rings."""
 STATE_WORDS = SUBFLOWS + MPTCP_PATHS * SUBFLOW_WORDS
 """Words of a connection without its rings."""
@@ -116,7 +124,7 @@ def scratch_words(of_subflow: Any, subflows: Any, window: Any, ring: Any) -> Any
 
     `of_subflow(window, ring)` returns those of an association of a subflow.
     """
-    return STATE_WORDS + subflows * (of_subflow(window, ring) + 2 * ring) + ring // 64 + 8
+    return STATE_WORDS + subflows * (of_subflow(window, ring) + 3 * ring) + ring // 64 + 8
 
 
 def subflow_at(path: Any) -> Any:
@@ -213,9 +221,12 @@ def prepare(p: Any, m: Any, free: Any) -> Any:
         m[at + Sub.PASSED] = FIRST
         m[at + Sub.MAP] = free - at
         m[at + Sub.DATA_ACKS] = free + p[RowP.RING] - at
+        m[at + Sub.SKB_LENGTHS] = free + 2 * p[RowP.RING] - at
+        m[at + Sub.TAIL_SKB] = NONE
+        m[at + Sub.SKB_FIRST] = NONE
         expand_sndbuf(p, m[at:])
-        free += 2 * p[RowP.RING]
-    sync_sndbuf(p, m)
+        free += 3 * p[RowP.RING]
+    m[Conn.SNDBUF] = WMEM_MIN + WMEM_DEFAULT
     return free
 
 

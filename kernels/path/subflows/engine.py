@@ -32,7 +32,7 @@ from netcarlo.kernels.base.layout import (
 from netcarlo.kernels.base.parameters import MptcpP, RowP
 from netcarlo.kernels.linux import receiver as of_subflow
 from netcarlo.kernels.linux.state import ACK_OF_SYN, FIRST, NONE
-from netcarlo.kernels.mptcp import connection, receiver, reinjection, state
+from netcarlo.kernels.mptcp import connection, receiver, reinjection, socket_buffers, state
 from netcarlo.kernels.mptcp.state import Conn, Sub, subflow_at
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACKWARD, FORWARD
@@ -153,7 +153,7 @@ def send_waiting(
     """Send the packets that the window of a subflow permits."""
     s = m[subflow_at(path) :]
     while association.may_send(p, s):
-        packet = association.next_segment(p, s, g, now, False)
+        packet = socket_buffers.next_segment(p, s, g, now)
         if packet < 0:
             if packet == association.FULL:
                 m[Conn.OVERFULL] = 1
@@ -164,6 +164,17 @@ def send_waiting(
         fate, t = transmit(p, outages, losses, m, out, path, FORWARD, now, packet, size)
         if trace.shape[0] > 0 and packet >= FIRST and fate != ARRIVED and t <= p[RowP.END]:
             record.note(m, g, out, trace, t, EVENT_LOST, record.sequence_of(p, s, packet), path)
+
+
+@noinline
+def send_all(
+    p: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any, now: Any, path: Any
+) -> None:
+    """Send what the windows of all subflows permit, first on `path`."""
+    send_waiting(p, outages, losses, m, g, out, trace, now, path)
+    for other in range(p[MptcpP.SUBFLOWS]):
+        if other != path and association.may_send(p, m[subflow_at(other) :]):
+            send_waiting(p, outages, losses, m, g, out, trace, now, np.int64(other))
 
 
 @noinline
@@ -230,11 +241,10 @@ def act_at_sender(
     else:
         path = event - JOIN_TIMERS
         connection.on_join_timer(p, m, now, path)
-    send_waiting(p, outages, losses, m, g, out, trace, now, path)
-    for other in range(p[MptcpP.SUBFLOWS]):
-        if other != path and association.may_send(p, m[subflow_at(other) :]):
-            send_waiting(p, outages, losses, m, g, out, trace, now, np.int64(other))
-    connection.finish_event(p, m, now, acked, advances)
+    send_all(p, outages, losses, m, g, out, trace, now, path)
+    if connection.finish_event(p, m, now, acked, advances):
+        send_all(p, outages, losses, m, g, out, trace, now, path)
+        state.set_timeout(p, m, now)
 
 
 def simulate(
@@ -247,7 +257,9 @@ def simulate(
     if now <= end:
         connection.start(p, m, g, now)
         send_waiting(p, outages, losses, m, g, out, trace, now, np.int64(0))
-        connection.finish_event(p, m, now, np.int64(NONE), False)
+        if connection.finish_event(p, m, now, np.int64(NONE), False):
+            send_waiting(p, outages, losses, m, g, out, trace, now, np.int64(0))
+            state.set_timeout(p, m, now)
     now, event = next_event(p, m)
     while now <= end and not connection.overfull(p, m) and out[Out.STATUS] == STATUS_OK:
         record.sample(p, m, out, now)

@@ -116,9 +116,16 @@ def test_every_data_packet_is_delivered_once_and_in_order(control: str, of: Call
 def test_the_second_subflow_carries_data_after_two_round_trips_of_its_own(uncompiled: None) -> None:
     sent = events(rows(rates=(0, 0), delays=(0.03, 0.05), WINDOW=4000, END=33 * NS // 100), EVENT_SEND)
     first, second = (sent[sent[:, Trace.PATH] == path, Trace.TIME] for path in range(2))
-    handshake = 2 * 0.03 + 100e-6  # the application learns of the connection 100 us after the SYN-ACK
+    handshake = 2 * 0.03 + 300e-6  # the application learns of the connection 300 us after the SYN-ACK
     assert first[0] == pytest.approx(handshake, abs=1e-9)
     assert second[0] == pytest.approx(handshake + 2 * 0.03 + 4 * 0.05, abs=1e-9)
+
+
+def test_a_burst_ends_with_its_socket_buffer(uncompiled: None) -> None:
+    """The application first writes 23 packets, of which the last one is alone in its burst."""
+    sent = events(rows(rates=(1e6, 1e6), delays=(0.05, 0.05), WINDOW=4000, END=NS // 2), EVENT_SEND)
+    bursts = np.unique(sent[sent[:, Trace.PATH] == 0, Trace.TIME], return_counts=True)[1]
+    assert bursts[:9].tolist() == [10, 2, 2, 2, 2, 2, 2, 1, 2]
 
 
 def test_paths_are_used_in_proportion_to_their_rates() -> None:

@@ -32,7 +32,7 @@ class Connection:
         self.timer = Timer(simulation, 10, self.on_timer)
         self.jiffies = 200 * MS // parameters.TICK
         self.joining = False
-        self.add_up()
+        self.size = (4 + 16) * 1024  # of a new socket
         self.reinjected = self.stales = self.reordered = 0
         self.in_order: list[int] = []
         self.later: set[int] = set()
@@ -43,12 +43,18 @@ class Connection:
         if first.sender.connected:
             first.sender.begin()
             first.sender.waiting = "new"
-            first.usable = True
-            self.push()
+            self.begin()
         else:
             first.starts = True
         first.flush()
         self.finish(None, advances=False)
+
+    def begin(self) -> None:
+        """The application writes what a new socket has room for."""
+        self.subflows[0].usable = True
+        self.write()
+        self.push()
+        self.add_up()
 
     # The scheduler.
 
@@ -56,12 +62,13 @@ class Connection:
         """Return the end of the data that are written and within the window [packets]."""
         return min(self.written, self.acknowledged + self.p.WINDOW)
 
+    def may_write(self) -> bool:
+        """Return whether the application may write: at most two thirds of the send buffer are in use."""
+        return self.written < self.p.LIMIT and self.size - self.unacknowledged() >= self.unacknowledged() // 2
+
     def write(self) -> None:
-        """Fill the send buffer as the application does once at most two thirds of it are in use."""
-        size = self.size
-        if size - self.unacknowledged() < self.unacknowledged() // 2:
-            return
-        while self.written < self.p.LIMIT and self.unacknowledged() < size:
+        """Fill the send buffer."""
+        while self.written < self.p.LIMIT and self.unacknowledged() < self.size:
             self.written = min(self.end_of_fragment(self.written), self.p.LIMIT)
 
     def unacknowledged(self) -> int:
@@ -94,7 +101,6 @@ class Connection:
 
     def push(self) -> None:
         """Assign waiting data to subflows."""
-        self.write()
         end, given = self.limit(), False
         while self.next < end:
             one = self.choose()
@@ -221,29 +227,42 @@ class Connection:
 
     def after_timer(self, one: Subflow, *, wakes: bool) -> None:
         if wakes and one.number == 0:
-            one.usable = True
-            self.push()
+            self.begin()
         self.after(one)
 
     def after(self, one: Subflow, *, acked: Subflow | None = None, advances: bool = False) -> None:
         """Send what an event on a path permits, first on that path."""
+        self.flush(one)
+        self.finish(acked, advances=advances, at=one)
+
+    def flush(self, one: Subflow) -> None:
+        """Send the held packets of all subflows, first of this one."""
         for each in (one, *(other for other in self.subflows if other is not one)):
             each.flush()
-        self.finish(acked, advances=advances)
 
-    def finish(self, acked: Subflow | None, *, advances: bool) -> None:
+    def finish(self, acked: Subflow | None, *, advances: bool, at: Subflow | None = None) -> None:
+        """Adapt the buffers, then let the application write, which an ACK has woken up."""
+        writes = self.may_write()
         waits = self.written < self.p.LIMIT  # the application waits for room
         if waits and acked is not None and acked.sender.in_flight() < acked.sender.cwnd:
             before = acked.buffer
             acked.grow_buffer()
             if acked.buffer != before:
                 self.add_up()
-        left = max(one.left(self.simulation.now) for one in self.subflows)
-        self.jiffies = left if left > 0 else 200 * MS // self.p.TICK
+        self.look_at_timers()
         if advances:
             self.timer.stop()
             if self.acknowledged < self.p.LIMIT:
                 self.start_timer()
+        if writes:
+            self.write()
+            self.push()
+            self.flush(at or self.subflows[0])
+            self.look_at_timers()
+
+    def look_at_timers(self) -> None:
+        left = max(one.left(self.simulation.now) for one in self.subflows)
+        self.jiffies = left if left > 0 else 200 * MS // self.p.TICK
 
     # The receiver.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.base.layout import Out
@@ -19,6 +22,10 @@ if TYPE_CHECKING:
 
 PER_PACKET, LARGEST = 408, 4 * 1024 * 1024
 """Overhead of a packet in flight, and the largest send buffer [byte]."""
+
+
+LARGEST_SOCKET_BUFFER = 65215
+"""Largest data of a socket buffer [byte]."""
 
 
 class Counted(Outcomes):
@@ -40,6 +47,29 @@ class Holding(LinuxSender):
             self.waiting = first
         else:
             super().push(first)
+
+    def connect(self, ack: Ack) -> None:
+        super().connect(ack)
+        if self.subflow.number == 0:
+            self.timer.start(300_000)  # until the application writes
+
+    def burst(self) -> int:
+        with self.up_to_buffer():
+            return super().burst()
+
+    def is_put_off(self, room: int) -> bool:
+        with self.up_to_buffer():
+            return super().is_put_off(room)
+
+    def send_one(self, *, push: bool) -> None:
+        super().send_one(push=push or self.nxt + 1 == self.subflow.end_of_buffer())
+
+    @contextmanager
+    def up_to_buffer(self) -> Iterator[None]:
+        """See only the packets of the socket buffer that is sent next."""
+        end, self.end = self.end, self.subflow.end_of_buffer()
+        yield
+        self.end = end
 
     def ring(self) -> None:
         wakes = self.connected and self.purpose == "waking"
@@ -80,6 +110,7 @@ class Subflow:
         self.third = Timer(simulation, 11 + place, self.send_third_again)  # type: ignore[arg-type]
         self.backup = bool(p.BACKUP & (1 << self.number))
         self.usable = self.starts = False
+        self.first_of_buffers: list[int] = []  # the first packets of the socket buffers
         self.numbers: dict[int, int] = {}  # data sequence number of each packet of the subflow
         self.passed = FIRST  # all packets before were passed to the connection
         self.first_to_bring = 0
@@ -112,11 +143,22 @@ class Subflow:
         self.buffer = max(self.buffer, min(self.windows * packets * self.connection.p.PER_MSS, LARGEST))
 
     def append(self, number: int) -> None:
-        """Append a data packet to the send queue."""
+        """Append a data packet to the send queue, in the last socket buffer if that is possible."""
+        last = self.first_of_buffers[-1] if self.first_of_buffers else -1
+        unsent = last >= max(self.sender.nxt, FIRST)
+        follows = self.numbers.get(self.sender.end - 1) == number - 1
+        most = max(LARGEST_SOCKET_BUFFER // self.connection.p.DATA, 1)
+        if not (unsent and follows) or self.sender.end - last >= most:
+            self.first_of_buffers.append(self.sender.end)
         self.numbers[self.sender.end] = number
         self.sender.end += 1
         if self.sender.waiting is None:
             self.sender.waiting = "new"
+
+    def end_of_buffer(self) -> int:
+        """Return the packet after the socket buffer that is sent next."""
+        later = bisect_right(self.first_of_buffers, self.sender.nxt)
+        return self.first_of_buffers[later] if later < len(self.first_of_buffers) else self.sender.end
 
     def flush(self) -> None:
         """Send the held packets."""
