@@ -1,1 +1,2 @@
-"""Ad hoc networks as a fluid: the route in use over the drawn connectivity, and what a flow gets over it."""
+"""Fluid model of ad hoc networks: the route in use over the drawn connectivity, and a flow's throughput over
+it."""

@@ -1,10 +1,11 @@
-"""Capacity of a route: the exchanges on it (RTS, CTS, data, ACK) share the channel.
+"""Capacity of a multi-hop 802.11 route whose exchanges (RTS, CTS, data, ACK) share the channel.
 
-Every packet is an exchange on each hop, and its answer is one on each hop back. An exchange waits for those
-whose sender its own sender senses, or whose CTS it has decoded; the route is full where these take all of the
-time. A frame that only the receiver senses (hidden node) destroys the RTS (`exchange`).
+A packet needs one exchange on each hop of the route; its answer (a transport ACK) needs one on each hop back.
+An exchange defers to every exchange whose sender its own sender senses, or whose CTS its sender has decoded.
+The route is saturated when one exchange and those it defers to occupy the channel all the time. A frame that
+only the receiver senses (hidden node) destroys the RTS (`exchange`).
 
-`m` and `g` are scratch and floats, see `state`.
+`m` is the scratch of the row and `g` the floats of the flow, see `state`.
 """
 
 from typing import Any
@@ -22,17 +23,17 @@ from netcarlo.kernels.senders import UDP
 
 KIND: Any = slot("kind")
 
-MOST_HIDDEN = 0.9
-LEAST_FREE = 0.05  # of the time of a node
+MOST_HIDDEN = 0.9  # largest probability that an RTS collides with a hidden node
+LEAST_FREE = 0.05  # smallest share of the time in which a node finds the channel idle
 
 
 def hops_of(m: Any) -> Any:
-    """Return the hops of the route in use, -1 if there is none."""
+    """Return the number of hops of the route in use, -1 if there is no route."""
     return routes.length(routes.read(m, Word.ROUTE)) - 1
 
 
 def _ends(m: Any, hops: Any, x: Any) -> Any:
-    # Sender and receiver of exchange x.
+    """Return sender and receiver of exchange `x`: 0 to hops - 1 carry data, the others carry answers."""
     route = routes.read(m, Word.ROUTE)
     if x < hops:
         return routes.node(route, x), routes.node(route, x + 1)
@@ -40,13 +41,17 @@ def _ends(m: Any, hops: Any, x: Any) -> Any:
 
 
 def _has(m: Any, i: Any, column: Any, j: Any) -> Any:
-    # Whether j is in a set of node i.
+    """Return whether node `j` is in the set `column` (`Node.SENSE` or `Node.LINK`) of node `i`."""
     return sets.holds(m, NODES + i * NODE_WORDS + column, j) != 0
 
 
 def _meet(m: Any, g: Any, hops: Any, count: Any, answers: Any, x: Any) -> Any:
-    # Of a packet's exchanges: the time for which x has to wait, how much of it is on the air, and how long
-    # its receiver senses frames that its sender does not [ns].
+    """Return how exchange `x` interacts with all exchanges of one packet and its answers [ns].
+
+    Returns the time for which `x` defers to them (its own time included), the part of that time with frames
+    on the air, and the time in which the receiver of `x` senses frames that its sender does not sense (hidden
+    nodes).
+    """
     a, b = _ends(m, hops, x)
     waits, busy, hidden = 0.0, 0.0, 0.0
     early = float(exchange.unanswered(m) + m[Manet.EIFS])
@@ -93,14 +98,14 @@ def weigh(m: Any, g: Any, offered: Any) -> None:
 
 
 def _weigh_breaks(m: Any, g: Any, hops: Any, count: Any, answers: Any) -> None:
-    # How many links that are there a packet and its answers make the MAC give up.
+    """Compute how many existing links the MAC gives up per packet, exchanges of its answers included."""
     g[AirFloat.NOISE] = 0.0
     g[AirFloat.HIDDEN] = 0.0
     g[AirFloat.WORST] = 0.0
     for x in range(count):
         e = g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x :]
         weight = 1.0 if x < hops else answers
-        if e[ExchangeFloat.HIDDEN] > 0.0:  # who waits for it does not wait while it does
+        if e[ExchangeFloat.HIDDEN] > 0.0:  # SERVICE excludes retries after hidden-node collisions
             length = exchange.of_data(m) if x < hops else exchange.on_air(m, m[ReliableP.ACK])
             exchange.weigh(m, g, x, length, False)
             g[AirFloat.HIDDEN] += weight * e[ExchangeFloat.GIVEN_UP]

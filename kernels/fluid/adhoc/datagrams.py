@@ -25,27 +25,28 @@ def prepare(m: Any, s: Any, g: Any) -> None:
 
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
-    """Find the first route; return when it is there [ns]."""
+    """Find the first route; return the time at which the source has it [ns]."""
     t = route.discover(m, s, times, places, m[RowP.START])
     _wait(m, s, m[RowP.START], t)
     return t
 
 
 def _sent_before(m: Any, t: Any) -> Any:
-    # Datagrams sent before `t`.
+    """Return the number of datagrams that the source generates before `t` [ns]."""
     every = max(m[UdpP.INTERVAL], 1)
     last = min(t, m[UdpP.STOP])
     return min(max((last - m[RowP.START] + every - 1) // every, np.int64(0)), m[RowP.LIMIT])
 
 
 def _come(m: Any, t: Any, until: Any) -> Any:
-    # Those from `t` to `until` [packet, ONE_BITS].
+    """Return the datagrams that the source generates from `t` to `until` [packet, ONE_BITS]."""
     return (_sent_before(m, until) - _sent_before(m, t)) << ONE_BITS
 
 
 @noinline
 def _wait(m: Any, s: Any, t: Any, until: Any) -> None:
-    # Without a route: the source keeps so many.
+    """Buffer the datagrams generated from `t` to `until` [ns] without a route; drop those beyond BUFFER
+    packets."""
     waiting = s[AirWord.BACKLOG] + _come(m, t, until)
     over = max(waiting - (BUFFER << ONE_BITS), np.int64(0))
     over = (over + ONE - 1) >> ONE_BITS
@@ -55,7 +56,7 @@ def _wait(m: Any, s: Any, t: Any, until: Any) -> None:
 
 @noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
-    """Simulate the flow from `t` until a link breaks or the run ends; return when that is [ns]."""
+    """Simulate the flow from `t` until a link of the route breaks or the run ends; return that time [ns]."""
     route.move_nodes(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
         return _cross(m, s, g, times, places, t)
@@ -84,7 +85,7 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
 
 @noinline
 def _carry(m: Any, s: Any, g: Any, losses: Any, t: Any, until: Any) -> None:
-    # Send waiting and new datagrams from `t` to `until`, as far as the route carries them.
+    """Send buffered and new datagrams from `t` to `until` [ns], as many as the route carries."""
     waiting = s[AirWord.BACKLOG] + _come(m, t, until)
     goes = min(waiting, np.int64(float(until - t) / g[AirFloat.SERVICE] * ONE))
     room = max((m[Manet.QUEUE] + 1) << ONE_BITS, s[AirWord.BACKLOG])
@@ -100,12 +101,16 @@ def _carry(m: Any, s: Any, g: Any, losses: Any, t: Any, until: Any) -> None:
 
 
 def _delivered(m: Any, s: Any) -> Any:
+    """Return the datagrams delivered so far [packet]."""
     return (s[FlowWord.SENT] >> ONE_BITS) - m[COUNTS + ManetOut.DROPS_RANDOM]
 
 
 @noinline
 def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
-    # A link of the route is gone.
+    """Simulate the break of a link at `t` until another route is found; return that time [ns].
+
+    Packets that relays hold when no other route is known at once are dropped.
+    """
     relayed = s[AirWord.BROKEN] > 1
     told = min(t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0)), m[RowP.END])
     again = route.discover(m, s, times, places, told)
@@ -127,7 +132,7 @@ def is_done(m: Any) -> Any:
 
 @noinline
 def report(m: Any, s: Any, out: Any) -> None:
-    """Write the outcomes of the stream to `out`."""
+    """Write the outcomes of the datagrams to `out` (`ManetOut`)."""
     arrived = s[FlowWord.SENT] >> ONE_BITS
     out[ManetOut.SENT] = _sent_before(m, m[RowP.END])
     out[ManetOut.RECEIVED] = max(_delivered(m, s), np.int64(0))

@@ -1,7 +1,7 @@
-"""Fluid model of a mobile ad hoc network with one flow over a route that is found, changes and breaks.
+"""Fluid model of a mobile ad hoc network with one flow over a route that is discovered, changes and breaks.
 
-One thread simulates one network. It reads the rows of the packet engine and writes the same outcomes; nodes,
-links and shortest paths are those of that engine.
+One thread simulates one network. It reads the rows of the packet engine and writes the same outcomes.
+Mobility, links and shortest paths are those of the packet engine.
 """
 
 from typing import Any
@@ -63,7 +63,7 @@ def simulate(
     for column in range(_COLUMNS):
         out[column] = m[COUNTS + column]
     source.report(m, s, out)
-    for i in range(m[Manet.NODES]):  # the fluid does not model their radios
+    for i in range(m[Manet.NODES]):  # the fluid has no airtime of radios
         out[_COLUMNS + i * _NODE_COLUMNS + NodeOut.TRANSMIT] = NEVER
     out[ManetOut.ELAPSED] = end
     out[ManetOut.STATUS] = STATUS_OK
@@ -72,7 +72,7 @@ def simulate(
 
 @noinline
 def _lay_out(parameters: Any, times: Any, places: Any, m: Any) -> None:
-    # Scratch for a row, and everything as at time 0.
+    """Initialise the scratch of a row with its state at time 0."""
     n = parameters[Manet.NODES]
     for word in range(len(m)):
         m[word] = 0

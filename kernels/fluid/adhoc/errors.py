@@ -1,4 +1,5 @@
-"""Random losses: segments at the receiving host, and links that the MAC gives up although they exist.
+"""Random losses in ad hoc networks: segments lost at the receiving host, and existing links that the MAC
+gives up.
 
 Segments are lost as in the packet engine, with the same gaps from the same random stream. Links are given up
 in a Poisson process whose rate follows from the route.
@@ -34,6 +35,7 @@ def prepare(m: Any, s: Any, g: Any, losses: Any) -> None:
 
 
 def _draw_gap(m: Any, s: Any, losses: Any) -> None:
+    """Draw the number of packets until the next loss at the receiving host (`base.loss.gap`)."""
     row, number = m[Manet.RESIDUAL], s[AirWord.GAPS]
     left = gap(losses, row, m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_RESIDUAL, number)
     s[AirWord.GAP] = min(left, np.int64(_LONGEST)) << ONE_BITS
@@ -41,7 +43,7 @@ def _draw_gap(m: Any, s: Any, losses: Any) -> None:
 
 
 def lose(m: Any, s: Any, losses: Any, flow: Any) -> Any:
-    """Return how many packets of `flow` [packet, ONE_BITS] are lost at the receiving host."""
+    """Send `flow` [packet, ONE_BITS]; return how many of its packets are lost at the receiving host."""
     lost = np.int64(0)
     while flow > s[AirWord.GAP]:
         flow = max(flow - s[AirWord.GAP] - ONE, np.int64(0))
@@ -52,7 +54,7 @@ def lose(m: Any, s: Any, losses: Any, flow: Any) -> Any:
 
 
 def _draw_break(m: Any, s: Any, g: Any) -> None:
-    # Links given up that may be expected before the next.
+    """Draw the expected number of link failures (unit exponential) until the next one."""
     number = s[AirWord.GIVEN_UP]
     g[AirFloat.HAZARD] = float(exponential(m, STREAM_GIVEN_UP, 2 * number)) * 2.0**-FRACTION_BITS
     s[AirWord.GIVEN_UP] = number + 1
@@ -60,13 +62,13 @@ def _draw_break(m: Any, s: Any, g: Any) -> None:
 
 @noinline
 def give_up(m: Any, s: Any, g: Any, t: Any) -> Any:
-    """The MAC gives up an existing link at `t`; return when a route is known again [ns].
+    """Process that the MAC gives up an existing link at `t`; return when a route is known again [ns].
 
-    If hidden nodes also destroy the first two route requests, the route is found with the next one.
+    If hidden nodes also destroy the first two route requests, the third request finds the route.
     """
     number = 2 * s[AirWord.GIVEN_UP] + 1
     word, _, _, _ = draw(m[RowP.SEED], m[RowP.SCENARIO], m[RowP.REPLICATION], STREAM_GIVEN_UP, number)
-    each = g[AirFloat.WORST] / 2.0  # as of any first attempt
+    each = g[AirFloat.WORST] / 2.0  # as for the first attempt of any frame
     chance = g[AirFloat.HIDDEN] / (g[AirFloat.NOISE] + g[AirFloat.HIDDEN]) * (each * each)
     _draw_break(m, s, g)
     if float(word) < chance * 2.0**32:

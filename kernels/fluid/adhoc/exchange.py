@@ -1,11 +1,12 @@
-"""Time of an exchange (RTS, CTS, data, ACK) with noise and hidden nodes, and the probability that it fails.
+"""Duration of an exchange (RTS, CTS, data, ACK) with noise and hidden nodes, and the probability that it
+fails.
 
-The attempts of a frame are modelled one by one, as in the packet engine: an RTS is lost, or collides with a
-node that only the receiver senses; a CTS is lost, after which the receiver answers nothing for as long as the
-frame would have taken; a frame or its ACK is lost. The contention window doubles each time, and too many
-failures in a row make the MAC give up the link.
+The attempts of a frame are modelled one by one, as in the packet engine. An RTS is lost, or collides with a
+frame that only the receiver senses. If a CTS is lost, the receiver answers nothing for as long as the data
+frame would have taken. A data frame or its ACK is lost. The contention window doubles with each failure, and
+too many failures in a row make the MAC give up the link.
 
-`m` is scratch, `g` the floats of the flow, see `state`; times are in ns.
+`m` is the scratch of the row, `g` the floats of the flow, see `state`; times are in ns.
 """
 
 from typing import Any
@@ -24,7 +25,7 @@ def difs(m: Any) -> Any:
 
 
 def unanswered(m: Any) -> Any:
-    """Return how long a sender is busy with an RTS that no CTS answers [ns]."""
+    """Return the time that a sender spends on an RTS that no CTS answers [ns]."""
     return m[Manet.RTS] + m[Manet.SIFS] + m[Manet.CTS]
 
 
@@ -40,7 +41,7 @@ def of_data(m: Any) -> Any:
 
 
 def patience(m: Any) -> Any:
-    """Return the mean time of failing attempts until a sender gives up the link [ns]."""
+    """Return the mean time of failed attempts after which a sender gives up a link [ns]."""
     total, window = np.int64(0), m[Manet.CW_MIN]
     for _ in range(m[Manet.SHORT_RETRY]):
         total += difs(m) + window * m[Manet.SLOT] // 2 + unanswered(m)
@@ -49,19 +50,23 @@ def patience(m: Any) -> Any:
 
 
 def lone_trip(m: Any, hops: Any, there: Any, back: Any) -> Any:
-    """Return the round trip of a lone packet, of exchanges that last `there` and `back` on each hop [ns]."""
+    """Return the round trip of a lone packet whose exchanges last `there` and `back` on each hop [ns]."""
     wait = 2 * difs(m) + m[Manet.CW_MIN] * m[Manet.SLOT]
     return hops * (there + back + wait)
 
 
 def _first_pause(m: Any, alone: Any) -> Any:
-    # Slots before the first attempt: of a node alone, or the smaller of two backoffs that began together.
+    """Return the mean backoff before the first attempt [slot].
+
+    A node that is `alone` draws one backoff; otherwise the smaller of two backoffs that start together
+    counts.
+    """
     first = float(m[Manet.CW_MIN])
     return first / 2.0 if alone else first * (2.0 * first + 1.0) / (6.0 * (first + 1.0))
 
 
 def _begin_stages(m: Any, g: Any) -> Any:
-    # Nothing has been attempted; returns how many attempts are followed.
+    """Initialise the probabilities of the attempts; return the number of attempts that are modelled."""
     stages = min(m[Manet.SHORT_RETRY], np.int64(MOST_STAGES))
     for k in range(stages):
         g[AirFloat.STAGES + k] = 1.0 if k == 0 else 0.0
@@ -70,8 +75,11 @@ def _begin_stages(m: Any, g: Any) -> Any:
 
 
 def _deaf(m: Any, length: Any, window: Any) -> Any:
-    # A receiver whose CTS is lost waits for the frame: attempts that find it so, and the time from the end
-    # of the one that it answered to the end of the last of them [ns].
+    """Return the attempts that fail because the receiver, whose CTS is lost, still waits for the data frame.
+
+    Returns their number, and the time from the end of the attempt that it answered to the end of the last of
+    them [ns].
+    """
     left, vain, tries, past = length - unanswered(m), unanswered(m), np.int64(0), np.int64(0)
     while left > 0:
         window = min(2 * window + 1, m[Manet.CW_MAX])
@@ -90,7 +98,7 @@ def weigh(m: Any, g: Any, x: Any, length: Any, alone: Any) -> None:
     """Compute the time until exchange `x` of the route succeeds, and the probability that it never does.
 
     An attempt occupies the channel for `length` ns. Its RTS collides with a hidden node with probability
-    HIDDEN; the first RTS of a frame half as often, because either of the two may be first.
+    HIDDEN; the first RTS of a frame with half of it, because either of the two nodes may transmit first.
     """
     e = g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x :]
     vain, wait, slot_s = float(unanswered(m)), float(difs(m)), float(m[Manet.SLOT])

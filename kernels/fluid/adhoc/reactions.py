@@ -1,9 +1,9 @@
-"""Reactions of a TCP over an ad hoc network to losses and to broken routes.
+"""Reactions of a TCP sender over an ad hoc network to losses and route breaks.
 
-Loss recovery and timers are those of the fluid of a path (`fluid.loss`). `RESPONSE` says how a sender differs
-that probes or is notified: see docs/models/probing.md.
+Loss recovery and timers are those of the fluid of a path (`fluid.loss`). `RESPONSE` says how a sender with
+probing or with notifications (ELFN, ELN) differs: see docs/models/probing.md.
 
-`m` and `s` are scratch, `g` the floats of the flow, see `state`.
+`m` and `s` are the scratch of the row and the words of the flow, `g` its floats, see `state`.
 """
 
 from enum import IntEnum
@@ -30,17 +30,17 @@ KIND: Any = slot("kind")  # number of the TCP, see `senders`
 RESPONSE: Any = slot("response")  # one of `LossResponse`
 
 PROBE_INTERVAL = 2_000_000_000
-"""Interval of the probes of ELFN [ns]."""
+"""Interval between the probes of ELFN [ns]."""
 
 
 class LossResponse(IntEnum):
-    """Reactions of senders to a loss or a broken route."""
+    """Reactions of TCP senders to a loss or a route break."""
 
-    PLAIN = 0
-    PROBING = 1  # pauses for two round trips of probes, keeps the window
-    NEW_PROBING = 2  # keeps the window
-    ELFN = 3  # stands still while there is no route
-    ELN = 4  # keeps the window if the host of the sink has seen the error
+    PLAIN = 0  # standard TCP
+    PROBING = 1  # TCP Probing: pauses for two round trips of probes, keeps the window
+    NEW_PROBING = 2  # as PROBING after a timeout; keeps the window without probes otherwise
+    ELFN = 3  # freezes its state while there is no route
+    ELN = 4  # keeps the window if the receiving host has detected a link error
 
 
 def trip(m: Any, size: Any) -> Any:
@@ -50,14 +50,14 @@ def trip(m: Any, size: Any) -> Any:
 
 
 def round_trip(m: Any, g: Any) -> Any:
-    """Return the round trip with the present window in flight [ns]."""
+    """Return the round trip with the current window in flight [ns]."""
     packets = min(np.int64(g[FlowFloat.CWND]), m[Manet.QUEUE] + 1 + chain.hops_of(m))
     return max(g[AirFloat.TRIP], float(packets) * g[AirFloat.SERVICE])
 
 
 @noinline
 def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
-    """React to FlowWord.LOST_IN_ROUND losses, detected at `t`; return when the sender continues [ns]."""
+    """React to FlowWord.LOST_IN_ROUND losses detected at `t` [ns]; return when the sender resumes [ns]."""
     m, s, g = row.p, row.s, row.g
     again = lose_retransmission(row)
     if RESPONSE == LossResponse.PLAIN or RESPONSE == LossResponse.ELFN:
@@ -81,7 +81,7 @@ def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
 
 
 def _conclude(row: Row, again: Any, t: Any, rtt: Any) -> Any:
-    # As any TCP: duplicate ACKs, or the timer, for which the sender waits.
+    """Recover as standard TCP, by duplicate ACKs or the timer; return when the sender resumes [ns]."""
     detect(row, t, rtt, again)
     if row.s[FlowWord.STATE] == State.RTO_WAIT:
         row.s[FlowWord.STATE] = State.OPEN
@@ -90,7 +90,10 @@ def _conclude(row: Row, again: Any, t: Any, rtt: Any) -> Any:
 
 
 def _on_timeout(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> Any:
-    # The timer of a sender that probes goes off at `expires`; from `again` on there is a route.
+    """Process a timeout of a probing sender at `expires`; a route exists from `again` on [ns].
+
+    Returns when the sender resumes [ns].
+    """
     s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
     risen = s[FlowWord.RTO] > s[FlowWord.PREVIOUS_RTO] or s[FlowWord.BACKOFF] > 1
     if RESPONSE == LossResponse.NEW_PROBING and not risen:  # taken for an error of the link
@@ -105,8 +108,12 @@ def _on_timeout(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> A
 
 
 def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
-    # From `since` on a probe is sent every timeout, and waits for the route that exists from `again` on; the
-    # last one is answered, and another one. The timer detects lost probes, on average.
+    """Send probes from `since` on until one is answered; return when the sender resumes [ns].
+
+    A probe is sent after each timeout. The last one waits for the route that exists from `again` on; its
+    answer and the answer to a second probe end the cycle. The mean delay by lost probes, which the timer
+    detects, is added.
+    """
     every = timeout_of(s[FlowWord.RTO], np.int64(1), s[FlowWord.MIN_RTO], m[ReliableP.MAX_RTO], m[TcpP.TICK])
     asked = since + max(again - since, np.int64(0)) // every * every
     length = trip(m, m[RowP.HEADER])
@@ -118,14 +125,14 @@ def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
     m[COUNTS + ManetOut.PROBE_TIME] += t - since
     if ticks * 64 <= s[FlowWord.SRTT] * (8 + RTT_TOLERANCE):
         m[COUNTS + ManetOut.SPARED] += 1
-    else:  # the network is worse than it was: as without probes
+    else:  # the RTT has grown: react as without probes
         _fall_back(m, s, g, rtt)
         s[FlowWord.STATE] = State.OPEN
     return t
 
 
 def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
-    # What a timeout does.
+    """Reduce the window and back off the timer as after a retransmission timeout."""
     s[FlowWord.RECOVER] = max(s[FlowWord.RECOVER], np.int64(g[FlowFloat.CWND]) << ONE_BITS)
     window.on_timeout(g, KIND, rtt)
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
@@ -134,7 +141,7 @@ def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
 
 @noinline
 def on_route_break(row: Row, t: Any) -> Any:
-    """A link of the route breaks at `t`; return when there is another route and the sender continues [ns]."""
+    """Process a route break at `t`; return when another route exists and the sender resumes [ns]."""
     m, s, g = row.p, row.s, row.g
     rtt = round_trip(m, g) if m[Word.ROUTE] != 0 else g[AirFloat.TRIP]
     relayed = s[AirWord.BROKEN] > 1
@@ -162,7 +169,7 @@ def on_silence(row: Row, t: Any, again: Any, rtt: Any) -> Any:
         return again
     expires = t + timer.length(s, m)
     if expires >= again:
-        if s[FlowWord.RECOVER] == 0:  # the silence is part of a round trip that is measured
+        if s[FlowWord.RECOVER] == 0:  # the interruption is part of a measured RTT
             timer.measure(s, m, t, again + np.int64(rtt))
         return again
     if RESPONSE == LossResponse.PROBING or RESPONSE == LossResponse.NEW_PROBING:

@@ -1,7 +1,8 @@
-"""Route in use: its nodes, until it breaks, and the time to find another one.
+"""Route in use: its nodes, its changes, and the time to discover another one.
 
-Nodes, motion and links are those of the packet engine, to the nanosecond. A route is kept until one of its
-links breaks; a new link between two of its nodes shortens it. `m` and `s` are scratch, see `state`.
+Nodes, mobility and links are those of the packet engine, to the nanosecond. A route is kept until one of its
+links breaks; a new link between two of its nodes shortens it. `m` is the scratch of the row and `s` the words
+of the flow, see `state`.
 """
 
 from typing import Any
@@ -18,12 +19,12 @@ from netcarlo.kernels.base.parameters import RowP
 from netcarlo.kernels.fluid.adhoc.state import AirWord
 
 TO_ALL = CHECK + CHECK // 2
-"""Time from a route request to the neighbours to the one that floods the network [ns]."""
+"""Time from a route request to the neighbours until the one that floods the network [ns]."""
 
 
 @noinline
 def move_until(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
-    """Move nodes `until` then, or until the route in use changes; return when that is [ns]."""
+    """Move the nodes to time `until`, or to the next change of the route in use; return that time [ns]."""
     while m[Word.TOPOLOGY_AT] <= until:
         t = m[Word.TOPOLOGY_AT]
         what, i, j = topology.event(m, times, places, t)
@@ -34,14 +35,17 @@ def move_until(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
 
 @noinline
 def move_nodes(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
-    """Move nodes until `t` [ns]."""
+    """Move the nodes to time `t` [ns]."""
     while move_until(m, s, times, places, t) < t:
         pass
 
 
 @noinline
 def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
-    # A link or sense bit of i and j has changed: update the route in use; whether it is affected.
+    """Update the route in use after a change of the link or sense bit of nodes `i` and `j`.
+
+    Returns whether the route is affected.
+    """
     route = routes.read(m, Word.ROUTE)
     at, to = routes.position(route, i), routes.position(route, j)
     first, last = min(at, to), max(at, to)
@@ -55,7 +59,7 @@ def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
             if routes.length(found) < routes.length(route):
                 routes.write(m, Word.ROUTE, found)
                 on_it = True
-        elif comes and on_it and s[AirWord.BROKEN] == 0:  # the later node hears the packets itself
+        elif comes and on_it and s[AirWord.BROKEN] == 0:  # the later node receives the packets directly
             begin = routes.part(route, np.int64(0), first + 1)
             end = routes.part(route, last, routes.length(route))
             routes.write(m, Word.ROUTE, routes.join(begin, end))

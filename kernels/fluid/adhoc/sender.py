@@ -1,8 +1,8 @@
-"""A TCP over the route in use of an ad hoc network, round trip by round trip.
+"""TCP sender over the route in use of an ad hoc network, round trip by round trip.
 
-Its rounds are those of a path (`fluid.round`); `reactions` has what the sender does about a loss.
+Its rounds are those of a path (`fluid.round`); `reactions` describes its reaction to losses.
 
-`m` and `s` are scratch, `g` the floats of the flow, see `state`.
+`m` and `s` are the scratch of the row and the words of the flow, `g` its floats, see `state`.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from netcarlo.kernels.senders import VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
 KIND: Any = slot("kind")
-"""Number of the TCP, see `senders`."""
+"""Number of the TCP variant, see `senders`."""
 
 
 @noinline
@@ -37,7 +37,7 @@ def prepare(m: Any, s: Any, g: Any) -> None:
 
 @noinline
 def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
-    """Find the first route and perform the handshake over it: when the first data are sent [ns]."""
+    """Find the first route and perform the handshake; return when the first data are sent [ns]."""
     t = route.discover(m, s, times, places, m[RowP.START])
     if m[TcpP.HANDSHAKE] > 0 and KIND != VEGAS and t < m[RowP.END]:
         t += trip(m, m[TcpP.HANDSHAKE])
@@ -54,7 +54,7 @@ def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
 
 @noinline
 def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
-    """Simulate a round of the flow from `t` on. Return its end [ns]."""
+    """Simulate a round of the flow from `t` [ns] on; return its end [ns]."""
     row = Row(m, s, g, times, places, losses)
     route.move_nodes(m, s, times, places, t)
     if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
@@ -66,13 +66,13 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
 
 
 def _room(m: Any) -> Any:
-    # Packets that fit into the queue of the source and on the route.
+    """Return the number of packets that fit into the queue of the source and on the route."""
     return m[Manet.QUEUE] + 1 + chain.hops_of(m)
 
 
 @noinline
 def look_ahead(row: Row, t: Any) -> Any:
-    """Return the `Span` from `t` on; see `fluid.round`."""
+    """Return the `Span` that begins at `t` [ns]; see `fluid.round`."""
     m, s, g = row.p, row.s, row.g
     packets = np.int64(g[FlowFloat.CWND])
     rtt: Any = round_trip(m, g)
@@ -87,7 +87,7 @@ def look_ahead(row: Row, t: Any) -> Any:
         length = np.int64(part * rtt)
         cause = Cause.GIVEN_UP
     flow: Any = np.int64(float(packets) * part * ONE)
-    ends = _until_left(flow, rounds.to_send(s, through(row)), length)  # nodes move no further than that
+    ends = _until_left(flow, rounds.to_send(s, through(row)), length)  # latest time to which nodes move
     until = route.move_until(m, s, row.times, row.places, t + ends)
     if until < t + ends:
         length = until - t
@@ -98,26 +98,33 @@ def look_ahead(row: Row, t: Any) -> Any:
 
 
 def _until_left(flow: Any, left: Any, length: Any) -> Any:
-    # How long it takes to send what is `left`, if `flow` takes `length`, which is the most [ns].
+    """Return the time to send the `left` packets of a flow [ns].
+
+    The whole `flow` takes `length` ns, which is the upper limit.
+    """
     if flow < left:
         return length
     return min(np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1)))), length)
 
 
 def _breaks(m: Any, g: Any) -> Any:
-    # Links given up per packet; for hidden nodes only if the window lasts as long as their patience.
+    """Return the expected number of links given up per packet.
+
+    Hidden nodes count only if sending the window takes longer than the MAC's failed attempts
+    (`exchange.patience`).
+    """
     lasts = np.int64(g[FlowFloat.CWND]) * exchange.of_data(m)
     return g[AirFloat.NOISE] + (g[AirFloat.HIDDEN] if lasts > exchange.patience(m) else 0.0)
 
 
 def through(row: Row) -> Any:
-    """Return the distinct packets that have arrived [packet, ONE_BITS]."""
+    """Return the distinct packets delivered so far [packet, ONE_BITS]."""
     m, s = row.p, row.s
     return s[FlowWord.SENT] - (_dropped(m) << ONE_BITS) - s[FlowWord.DUPLICATES]
 
 
 def _dropped(m: Any) -> Any:
-    # Packets that were dropped or lost.
+    """Return the number of packets dropped or lost so far [packet]."""
     dropped = m[COUNTS + ManetOut.DROPS_RANDOM] + m[COUNTS + ManetOut.DROPS_QUEUE]
     return dropped + m[COUNTS + ManetOut.DROPS_ROUTE]
 
@@ -132,13 +139,13 @@ def complete(row: Row, span: Span, flow: Any, left: Any, t: Any) -> Any:
 
 
 def carry(row: Row, span: Span, flow: Any) -> None:
-    """Count the hops and the random losses of `flow` [packet, ONE_BITS]; see `fluid.round`."""
+    """Count hops and random losses of `flow` [packet, ONE_BITS]; see `fluid.round`."""
     row.p[COUNTS + ManetOut.HOPS] += flow * chain.hops_of(row.p)
     lose(row, max(flow, 0))
 
 
 def next_loss(row: Row) -> Any:
-    """Return how many packets get through until the next random loss [packet, ONE_BITS]."""
+    """Return the packets that are delivered until the next random loss [packet, ONE_BITS]."""
     return row.s[AirWord.GAP]
 
 
@@ -151,7 +158,7 @@ def lose(row: Row, flow: Any) -> Any:
 
 @noinline
 def interrupt(row: Row, span: Span, t: Any) -> Any:
-    """React to the losses or the broken link that end a span at `t`; see `fluid.round`."""
+    """React to the losses or the link failure that end a span at `t` [ns]; see `fluid.round`."""
     m, s, g = row.p, row.s, row.g
     if span.cause == Cause.GIVEN_UP:
         return on_silence(row, t, errors.give_up(m, s, g, t), span.rtt)
@@ -162,7 +169,7 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
 
 
 def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
-    """Count and return the losses of a window of so many packets; see `fluid.round`."""
+    """Count and return the losses in a window of `packets` packets; see `fluid.round`."""
     m, hits = row.p, np.int64(0)
     m[COUNTS + ManetOut.HOPS] += (packets << ONE_BITS) * chain.hops_of(m)
     if cause == Cause.OVERFLOW:
@@ -173,7 +180,7 @@ def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
 
 @noinline
 def is_done(m: Any) -> Any:
-    """True if a finite transfer is over."""
+    """Return whether a finite transfer is complete."""
     return m[COUNTS + ManetOut.COMPLETED] != NEVER
 
 

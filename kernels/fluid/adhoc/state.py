@@ -1,7 +1,7 @@
 """Memory layout of the fluid of ad hoc networks.
 
-Scratch `m` begins as in the packet engine (`netcarlo.kernels.adhoc.state`), whose motion and topology are
-used unchanged. The words of the flow, `s`, begin at word `Word.ASSOCIATION`; `g` are its floats.
+The scratch `m` begins as in the packet engine (`netcarlo.kernels.adhoc.state`), whose mobility and topology
+are used unchanged. The words of the flow, `s`, begin at word `Word.ASSOCIATION`; `g` are its floats.
 """
 
 from enum import IntEnum
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
 
 MOST_STAGES = 16
-"""Most attempts of an RTS that are modelled; an exchange that needs more counts as given up."""
+"""Largest number of modelled attempts of an RTS; an exchange that needs more counts as given up."""
 
 
 class Row(NamedTuple):
@@ -31,42 +31,42 @@ class Row(NamedTuple):
 
 
 class AirWord(IntEnum):
-    """Words of the flow, behind those that every fluid has."""
+    """Words of the flow, following those of every fluid (`FlowWord`)."""
 
-    BROKEN = FlowWord.SIZE  # 1 + position in the route of its first link that is gone; 0: all are there
-    CHANGED = FlowWord.SIZE + 1  # 1: the rates of the route are to be computed anew
-    GAP = FlowWord.SIZE + 2  # packets until the sink's host loses the next [packet, ONE_BITS]
-    GAPS = FlowWord.SIZE + 3  # gaps drawn so far
-    GIVEN_UP = FlowWord.SIZE + 4  # links that the MAC gave up though they were there
-    BACKLOG = FlowWord.SIZE + 5  # UDP: packets that wait at the source [packet, ONE_BITS]
+    BROKEN = FlowWord.SIZE  # 1 + position in the route of its first broken link; 0: no link is broken
+    CHANGED = FlowWord.SIZE + 1  # 1: the rates of the route must be recomputed
+    GAP = FlowWord.SIZE + 2  # packets until the next loss at the receiving host [packet, ONE_BITS]
+    GAPS = FlowWord.SIZE + 3  # gaps drawn so far [n]
+    GIVEN_UP = FlowWord.SIZE + 4  # 1 + existing links that the MAC has given up [n]
+    BACKLOG = FlowWord.SIZE + 5  # UDP: packets waiting at the source [packet, ONE_BITS]
     SIZE = FlowWord.SIZE + 6
 
 
 class AirFloat(IntEnum):
-    """Floats of the flow, behind those that every fluid has."""
+    """Floats of the flow, following those of every fluid (`FlowFloat`)."""
 
-    SERVICE = FlowFloat.SIZE  # of the channel's time that a packet takes, with its answers [ns]
+    SERVICE = FlowFloat.SIZE  # channel time of a packet and its answers at the bottleneck of the route [ns]
     TRIP = FlowFloat.SIZE + 1  # round trip of a lone packet [ns]
-    NOISE = FlowFloat.SIZE + 2  # links given up for noise, per packet
-    HIDDEN = FlowFloat.SIZE + 3  # links given up for hidden nodes, per packet
-    WORST = FlowFloat.SIZE + 4  # greatest probability that a hidden node is on the air
-    HAZARD = FlowFloat.SIZE + 5  # links given up that may be expected before the next
+    NOISE = FlowFloat.SIZE + 2  # links given up because of noise, per packet
+    HIDDEN = FlowFloat.SIZE + 3  # links given up because of hidden nodes, per packet
+    WORST = FlowFloat.SIZE + 4  # largest probability that an RTS collides with a hidden node
+    HAZARD = FlowFloat.SIZE + 5  # expected link failures until the next one (unit exponential)
     FRAME = FlowFloat.SIZE + 6  # probability that a radio loses a frame
-    PROBES = FlowFloat.SIZE + 7  # probability that of two probes and their replies one is lost
-    STAGES = FlowFloat.SIZE + 8  # probability that an exchange has a k-th attempt
-    RUNS = STAGES + MOST_STAGES  # probability of a k-th attempt without an answer to any RTS before
+    PROBES = FlowFloat.SIZE + 7  # probability that one of two probes or of their replies is lost
+    STAGES = FlowFloat.SIZE + 8  # probability of the k-th attempt of an exchange
+    RUNS = STAGES + MOST_STAGES  # probability of the k-th attempt without a CTS to any earlier RTS
     EXCHANGES = RUNS + MOST_STAGES  # the exchanges on the longest route, `ExchangeFloat` each
 
 
 class ExchangeFloat(IntEnum):
-    """Floats of an exchange of the route: of data hop by hop, then of answers."""
+    """Floats of an exchange of the route: first data hop by hop, then answers."""
 
-    AIR = 0  # of the channel's time, backoff and retries included [ns]
-    BUSY = 1  # of it on the air [ns]
-    HIDDEN = 2  # probability that its RTS meets a frame which only its receiver senses
-    GIVEN_UP = 3  # probability that it fails too often
+    AIR = 0  # channel time until it succeeds, including backoff and retries [ns]
+    BUSY = 1  # part of AIR with frames on the air [ns]
+    HIDDEN = 2  # probability that its RTS collides with a frame that only its receiver senses
+    GIVEN_UP = 3  # probability that it reaches the retry limit
     SIZE = 4
 
 
-# Random stream (fourth part of the stream address), behind those of the other fluids.
-STREAM_GIVEN_UP = 4 << 23  # draw 2 k: links expected to be given up from the k-th on; 2 k + 1: the requests
+# Random stream (fourth part of the stream address), following those of the other fluids.
+STREAM_GIVEN_UP = 4 << 23  # draw 2 k: expected failures after the k-th; 2 k + 1: its requests

@@ -1,1 +1,1 @@
-"""Fluid model of 802.11 networks: fixed points of attempts, waiting times and throughput."""
+"""Fluid model of 802.11 networks: fixed points of attempt probabilities, queueing delays and throughput."""

@@ -1,8 +1,8 @@
-"""Offered and carried load of flows: UDP at its rate, TCP by its window and its round trip.
+"""Offered and carried load of flows: UDP at its rate, TCP at its window per round trip.
 
-A TCP is a closed network of queues: its window is the number of packets at servers, in propagation, or
-acknowledged by ACKs that have not arrived yet. Source: Schweitzer, "Approximate analysis of multiclass
-closed networks of queues" (1979).
+A TCP flow is a closed queueing network: its window is the number of packets at servers, in propagation, or
+acknowledged by ACKs that have not arrived yet. Source: Schweitzer, "Approximate analysis of multiclass closed
+networks of queues" (1979).
 """
 
 import math
@@ -30,12 +30,12 @@ from netcarlo.kernels.wireless.layout import NOBODY, Flow, Radio
 EDCA: Any = slot("edca")
 """True for EDCA, False for the DCF."""
 _DAMPING = 0.2
-_FULL = 0.98  # of the time UDP may take from TCP
+_FULL = 0.98  # largest share of a server's time that UDP takes from TCP
 _FLOW = len(Flow)
 
 
 def begin(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """Initialise the rates with those of flows that are alone."""
+    """Initialise the rates with those of each flow alone in the network."""
     for i in range(p[Radio.FLOWS]):
         g = f[floats_of_flow(p, i) :]
         trip = g[FlowFloat.TRIP]
@@ -88,7 +88,7 @@ def offer(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def _occupy(p: Any, g: Any, k: Any) -> None:
-    """Update the utilisation of a server from its load."""
+    """Update the utilisation of server `k` with the floats `g` from its load."""
     if g[ServerFloat.LOAD] == 0.0:
         g[ServerFloat.BUSY] = 0.0
         g[ServerFloat.TAU] = 0.0
@@ -106,7 +106,7 @@ def _occupy(p: Any, g: Any, k: Any) -> None:
 
 
 def _window(p: Any, network: Any, m: Any, f: Any, i: Any, last: Any) -> None:
-    """Update the rate of a TCP: its window divided by its round trip."""
+    """Update the rate of TCP flow `i`: its window divided by its round trip."""
     g = f[floats_of_flow(p, i) :]
     trip, data, answers, reads = g[FlowFloat.TRIP], 1.0, 1.0, 0.0
     window = float(p[RowP.WINDOW])
@@ -123,7 +123,7 @@ def _window(p: Any, network: Any, m: Any, f: Any, i: Any, last: Any) -> None:
         own = v[VisitFloat.SERVICE] + v[VisitFloat.ANSWER] / g[FlowFloat.PER_ACK]
         if w[VisitWord.KIND] != LEG:
             own = o[ServerFloat.SERVICE] * batch
-        # An application that lags behind has all that it reads at once answered at once.
+        # If the application lags behind, one ACK acknowledges all packets that it reads at once.
         reads = max(reads, v[VisitFloat.READ] * o[ServerFloat.BUSY])
         stay = (own + o[ServerFloat.SERVICE] * seen) / (1.0 - min(o[ServerFloat.OPEN], _FULL))
         v[VisitFloat.STAY] += _DAMPING * (stay - v[VisitFloat.STAY])
@@ -146,7 +146,7 @@ def _window(p: Any, network: Any, m: Any, f: Any, i: Any, last: Any) -> None:
 
 
 def _pftk(p: Any, loss: Any, trip: Any) -> Any:
-    """Return the rate of a TCP that loses this share of its packets [packet / ns].
+    """Return the rate of a TCP flow with packet loss probability `loss` and round trip `trip` [packet / ns].
 
     Source: Padhye, Firoiu, Towsley, Kurose, "Modeling TCP throughput" (SIGCOMM 1998), equation 30.
     """
@@ -157,7 +157,7 @@ def _pftk(p: Any, loss: Any, trip: Any) -> Any:
 
 
 def _pass(p: Any, network: Any, m: Any, f: Any, i: Any, last: Any) -> None:
-    """Update the rate of frames of a flow at each server on its route."""
+    """Update the frame rate of flow `i` at each server on its route."""
     g = f[floats_of_flow(p, i) :]
     tcp = network[p[Radio.FLOWS_AT] + i * _FLOW + Flow.TCP] != 0
     rate, kept, through = g[FlowFloat.RATE], 1.0, 1.0

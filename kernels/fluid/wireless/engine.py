@@ -1,8 +1,8 @@
 """Fluid model of an 802.11 network: the equilibrium of its rates in each part of the run.
 
-One thread simulates a network of UDP and TCP flows: nodes attempt as often as their frames require, attempts
-suffer noise and collisions, and TCP windows fill the remaining capacity. It reads the rows of the packet
-engine and writes the same outcomes.
+One thread simulates a network of UDP and TCP flows. Nodes attempt transmissions as often as their frames
+require, attempts fail by noise and collisions, and TCP windows fill the remaining capacity. The model reads
+the rows of the packet engine and writes the same outcomes.
 """
 
 from typing import Any
@@ -45,12 +45,12 @@ from netcarlo.kernels.wireless.layout import (
 EDCA: Any = slot("edca")
 """True for EDCA, False for the DCF."""
 ROUNDS = 150
-"""Rounds of the damped iteration; further rounds change rates by less than a thousandth."""
+"""Iterations of the damped fixed point; further ones change rates by less than a thousandth."""
 SETTLED = 50
-"""Rounds before rate control starts, which is slow compared to access and queues: a cell that its initial
-rates overload stays overloaded, because collisions lower the rates."""
+"""Iterations before rate control starts. Rate control is slow compared to access and queues: a cell that its
+initial rates overload stays overloaded, because collisions lower the rates."""
 STEPS = 64
-"""Parts of a run; flows start and stop between them."""
+"""Steps of a run; flows start and stop between steps."""
 _OF_CATEGORIES = CATEGORIES * CategoryOut.COLUMNS
 _FLOW, _FUNCTION = len(Flow), len(Function)
 
@@ -104,7 +104,7 @@ def simulate(
 
 
 def _change(p: Any, network: Any, m: Any, t: Any) -> Any:
-    """Update which flows send at time `t`; return whether that has changed."""
+    """Update which flows send at time `t` [ns]; return whether the set of active flows has changed."""
     changed = False
     for i in range(p[Radio.FLOWS]):
         w, flow = m[words_of_flow(i) :], network[p[Radio.FLOWS_AT] + i * _FLOW :]
@@ -171,6 +171,7 @@ def _count_nodes(p: Any, f: Any, inside: Any) -> None:
 
 
 def _report(p: Any, network: Any, m: Any, f: Any, visits: Any, out: Any, most: Any) -> None:
+    """Write the outcomes of flows and of `most` nodes to `out`."""
     for i in range(p[Radio.FLOWS]):
         g, flow = f[floats_of_flow(p, i) :], network[p[Radio.FLOWS_AT] + i * _FLOW :]
         counts = out[WifiOut.COLUMNS + i * FlowOut.COLUMNS :]
@@ -222,7 +223,8 @@ def _report(p: Any, network: Any, m: Any, f: Any, visits: Any, out: Any, most: A
 
 
 def _node(p: Any, network: Any, out: Any, most: Any, j: Any) -> Any:
-    """Return where the outcomes of the node of server `j` begin; `out` ends with those of `most` nodes."""
+    """Return the index at which the outcomes of the node of server `j` begin; `out` ends with `most`
+    nodes."""
     node, columns = j, int(NodeOut.COLUMNS)
     if EDCA:
         node = network[p[Radio.FUNCTIONS_AT] + j * _FUNCTION + Function.NODE]
@@ -231,6 +233,6 @@ def _node(p: Any, network: Any, out: Any, most: Any, j: Any) -> Any:
 
 
 def _put_out(flow: Any, t: Any) -> Any:
-    """Return the packets that a UDP flow sends before time `t`."""
+    """Return the number of packets that a UDP flow sends before time `t` [ns]."""
     every = max(flow[Flow.INTERVAL], 1)
     return min(max((t - flow[Flow.START] + every - 1) // every, 0), flow[Flow.LIMIT])

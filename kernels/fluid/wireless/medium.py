@@ -1,4 +1,4 @@
-"""Channel as each node observes it: the length of its slots, and its probability of collisions."""
+"""Channel as each node observes it: mean slot length and collision probability."""
 
 from typing import Any
 
@@ -19,12 +19,13 @@ from netcarlo.kernels.fluid.wireless.state import (
 )
 from netcarlo.kernels.wireless.layout import Node, Radio
 
-_MOST = 0.9  # of an attempt in a slot
-_LONGER = 64.0  # slots of one node than those of another, at most
+_MOST = 0.9  # largest probability of an attempt in a slot
+_LONGER = 64.0  # largest ratio of the slot lengths of two nodes
 
 
 def share(p: Any, nodes: Any, m: Any, f: Any, visits: Any) -> None:
-    """Update the access time of each node that has frames, given the present attempts of all nodes."""
+    """Update the access time of each backlogged node, given the current attempt probabilities of all
+    nodes."""
     sort(p, m, f, visits)
     for visit in range(visits):
         if m[words_of_visit(p, visit) + VisitWord.KIND] != LEG:
@@ -49,7 +50,8 @@ def sort(p: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def attempts(nodes: Any, f: Any, i: Any, j: Any) -> Any:
-    """Return how often node `i` attempts in a slot of node `j`, which may be longer than its own."""
+    """Return the attempts of node `i` per slot of node `j`, whose slots may differ in length from those of
+    `i`."""
     g = f[server(i) :]
     if g[ServerFloat.LOAD] == 0.0:
         return 0.0
@@ -60,7 +62,7 @@ def attempts(nodes: Any, f: Any, i: Any, j: Any) -> Any:
 
 
 def on_air(f: Any, i: Any) -> Any:
-    """Return the share of the time in which node `i` sends."""
+    """Return the share of the time in which node `i` transmits."""
     g = f[server(i) :]
     if g[ServerFloat.LOAD] == 0.0:
         return 0.0
@@ -88,13 +90,13 @@ def _collide(p: Any, nodes: Any, m: Any, f: Any, visits: Any, visit: Any) -> Non
 
 
 def _fresh(p: Any, m: Any, f: Any, visits: Any, i: Any, j: Any) -> Any:
-    """Return the factor by which two nodes collide less often if one receives its frames from the other, or
-    both receive them from a third node.
+    """Return the factor on the collision probability of two nodes of which one feeds the other, or that a
+    third one feeds.
 
     If a received frame gives a node another one to send, both ends draw a backoff when it ends: their first
-    attempts collide with probability 1 / W, instead of 2 / (W + 1) for backoffs that began at different
-    times. Nodes that receive frames from the same node receive them one after the other: mostly the earlier
-    ones have sent by then.
+    attempts collide with probability 1 / W, instead of 2 / (W + 1) for backoffs that started at different
+    times. Nodes that receive frames from the same node receive them one after the other: the earlier ones
+    have mostly sent by then.
     """
     own, other = f[server(i) + ServerFloat.OWN], f[server(j) + ServerFloat.OWN]
     mine, yours = m[fed(p, visits, i)], m[fed(p, visits, j)]
@@ -105,7 +107,8 @@ def _fresh(p: Any, m: Any, f: Any, visits: Any, i: Any, j: Any) -> Any:
 
 
 def _mean(p: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
-    """Compute the mean frame of node `j`."""
+    """Compute the mean frame of node `j`: durations and probabilities, weighted by the rates of its
+    visits."""
     g = f[server(j) :]
     total, exchange, vain, noise, collision, patience = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for visit in range(visits):
@@ -126,7 +129,7 @@ def _mean(p: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
 
 
 def _slots(p: Any, nodes: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
-    """Compute the slots and the access time of node `j`."""
+    """Compute the mean slot length and the access time of node `j`."""
     g = f[server(j) :]
     slot, sense = float(p[Radio.SLOT]), nodes[j, Node.SENSE]
     sending = np.int64(0)
@@ -168,10 +171,10 @@ def _slots(p: Any, nodes: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
             longer *= 1.0 - tau
     some = 1.0 - quiet
     others = quiet * slot + taken
-    if some > 1e-12:  # attempts that do not meet its own fall into the slots between
+    if some > 1e-12:  # attempts that do not collide with its own fall into other slots
         spared = 1.0 - min(g[ServerFloat.COLLISION] / some, 1.0)
         others += (others - slot) * spared * (g[ServerFloat.TAU] / (1.0 - min(g[ServerFloat.TAU], _MOST)))
-    if hidden > 0.0:  # those who do not hear each other may send one after the other in a slot
+    if hidden > 0.0:  # hidden nodes may transmit one after the other in a slot
         apart = hidden / (every * every - twice)
         others += apart * (2.0 - apart) * max(slot + one_by_one - others, 0.0)
     everybody, missed = 0.0, 1.0
@@ -188,15 +191,15 @@ def _slots(p: Any, nodes: Any, m: Any, f: Any, visits: Any, j: Any) -> None:
     own = g[ServerFloat.OCCUPIED] * burst / g[ServerFloat.CONTENDED] + slot
     mean = (1.0 - g[ServerFloat.TAU]) * others + g[ServerFloat.TAU] * own
     g[ServerFloat.SLOT] += 0.5 * (mean - g[ServerFloat.SLOT])
-    # Its slots are of another length while it has a frame.
+    # The node's mean slot length differs while it has a frame.
     active = (1.0 - g[ServerFloat.ATTEMPT]) * others + g[ServerFloat.ATTEMPT] * own
     g[ServerFloat.ATTEMPT] *= mean / active
 
 
 def missed_slots(ratio: Any, quiet: Any) -> Any:
-    """Return the slots that others count down while a node waits `ratio` slots for an answer.
+    """Return the slots that other nodes count down while a node waits `ratio` slots for an answer.
 
-    A slot passes with probability `quiet`.
+    A slot is idle with probability `quiet`.
     """
     whole = int(ratio)
     missed, power = 0.0, 1.0

@@ -1,9 +1,10 @@
-"""Rate control in a fluid: the share of its attempts that a link makes at each rate.
+"""Rate control in the fluid of 802.11: the share of its attempts that a link makes at each rate.
 
-ARF raises the rate after `ARF_UP` successes in a row or `ARF_TIMER` attempts, lowers it after `ARF_DOWN`
-failures in a row, and after the first failure at a rate that was just raised (`kernels/wireless/
-rate_control.py`).  Collisions and noise do not ask for the rate, so each attempt fails with the same
-probability f, the rate is a random walk, and its balance between neighbours has a closed form.
+ARF raises the rate after `ARF_UP` successes in a row or `ARF_TIMER` attempts. It lowers the rate after
+`ARF_DOWN` failures in a row, and after the first failure at a rate that was just raised
+(`kernels/wireless/rate_control.py`). Collisions and noise do not depend on the rate, so each attempt fails
+with the same probability f, the rate is a random walk, and its balance between neighbouring rates has a
+closed form.
 """
 
 from typing import Any
@@ -21,11 +22,11 @@ from netcarlo.kernels.fluid.wireless.state import (
 from netcarlo.kernels.wireless.layout import ARF, Radio
 
 _DAMPING = 0.05
-_LEAST, _MOST = 1e-4, 0.9  # of the failures
+_LEAST, _MOST = 1e-4, 0.9  # limits of the failure probability
 
 
 def adapt(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """Iterate once: the frames of each link take the mean of their times at each rate."""
+    """Iterate once: move the frame durations of each link towards their mean over the rates."""
     if p[Radio.RATE_CONTROL] != ARF or p[Radio.RATES] < 2:
         return
     for visit in range(visits):
@@ -44,8 +45,11 @@ def _fails(o: Any, g: Any) -> Any:
 
 
 def _leaves(p: Any, fails: Any, row: Any) -> tuple[Any, Any]:
-    """Return the probability that the rate is raised next after a first success at it, and the attempts until
-    it changes. `row` is room for ARF_UP + ARF_DOWN floats: successes in a row, then failures in a row."""
+    """Return the probability that a rate is raised next after a first success at it, and the attempts until
+    it changes.
+
+    `row` is room for ARF_UP + ARF_DOWN floats: successes in a row, then failures in a row.
+    """
     up, down, timer = p[Radio.ARF_UP], p[Radio.ARF_DOWN], p[Radio.ARF_TIMER]
     if up <= 1 or timer <= 1:
         return 1.0, 0.0
@@ -73,8 +77,8 @@ def _leaves(p: Any, fails: Any, row: Any) -> tuple[Any, Any]:
         if attempt == timer:
             for k in range(1, up):
                 raised += row[k]
-    # Who fails just then has the successes in a row alone.
-    straight, bends = 1.0, 1.0  # all the successes that it takes; a failure does not last
+    # From a failure at the timer's expiry on, only successes in a row raise the rate.
+    straight, bends = 1.0, 1.0  # probability of the successes that raise; of the failures that lower
     for _ in range(1, up):
         straight *= good
     for _ in range(1, down):
@@ -91,17 +95,17 @@ def _leaves(p: Any, fails: Any, row: Any) -> tuple[Any, Any]:
 
 
 def _mix(p: Any, network: Any, w: Any, g: Any, fails: Any, up: Any, stays: Any) -> None:
-    """Compute the times of a visit: the mean over rates, weighted by the attempts at them."""
+    """Compute the durations of a visit: the mean over the rates, weighted by the attempts at each."""
     good, most = 1.0 - fails, p[Radio.RATES] - 1
-    again = 1.0  # as many failures in a row as lower the rate
+    again = 1.0  # probability of the failures in a row that lower the rate
     for _ in range(p[Radio.ARF_DOWN]):
         again *= fails
     factor = up * good / (1.0 - up * (fails + (1.0 - again) * good))
     total, service, vain, air, control, exposed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    raises, before = 1.0, 0.0  # to the next rate, and to this one
+    raises, before = 1.0, 0.0  # raises to the next rate, and to this one
     for rate in range(p[Radio.RATES]):
         came = before + raises * (fails / good + (1.0 - again)) if rate < most else before
-        first = raises / up  # successes after which the rate lasts
+        first = raises / up  # first successes at this rate
         if rate == 0:
             came += (1.0 - up) * first / good
         count = came + first * stays

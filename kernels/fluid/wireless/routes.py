@@ -1,4 +1,4 @@
-"""Routes of the flows through an 802.11 network: the servers on each, and the time of a frame at each."""
+"""Routes of the flows through an 802.11 network: the servers on each, and the duration of a frame at each."""
 
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class Row(NamedTuple):
     nodes: Any
     """Columns of the nodes (`Node`)."""
     network: Any
-    """Flows, links, legs and rates, one behind the other."""
+    """Flows, links, legs and rates, one after the other."""
     losses: Any
     """Loss table, see `base.loss`."""
     m: Any
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 
 def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> Any:
-    """Initialise the words and floats of servers, flows and visits; returns the number of visits."""
+    """Initialise the words and floats of servers, flows and visits; return the number of visits."""
     row = Row(p, nodes, network, losses, m, f)
     for k in range(radios(p) + p[Radio.LEGS]):
         g = f[server(k) :]
@@ -108,7 +108,8 @@ def init_layout(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -
 
 
 def _feed(p: Any, m: Any, visits: Any, visit: Any, following: Any) -> None:
-    """Record that frames of a visit feed the following one at once, if both are at nodes."""
+    """Record that a frame of a visit gives the following one a frame to send at once, if both are at
+    nodes."""
     a, b = m[words_of_visit(p, visit) :], m[words_of_visit(p, following) :]
     if a[VisitWord.KIND] != LEG and b[VisitWord.KIND] != LEG:
         a[VisitWord.FEEDS] = b[VisitWord.SERVER]
@@ -120,12 +121,12 @@ def _feed(p: Any, m: Any, visits: Any, visit: Any, following: Any) -> None:
 
 
 def end_of(p: Any, m: Any, i: Any, visits: Any) -> Any:
-    """Return the first visit behind those of flow `i`."""
+    """Return the first visit after those of flow `i`."""
     return m[words_of_flow(i + 1) + FlowWord.FIRST] if i + 1 < p[Radio.FLOWS] else visits
 
 
 def _leg(row: Row, visit: Any, i: Any, leg: Any, size: Any, back: Any, cost: Any) -> Any:
-    # Append the visit of a leg, if there is one; returns the number of visits.
+    """Append the visit of a wired leg, if there is one; return the number of visits."""
     p, network, f = row.p, row.network, row.f
     if leg == NOBODY:
         return visit
@@ -144,7 +145,7 @@ def _leg(row: Row, visit: Any, i: Any, leg: Any, size: Any, back: Any, cost: Any
 
 
 def _link(row: Row, visit: Any, i: Any, path: Any, hop: Any, size: Any, back: Any) -> Any:
-    # Append the visit of the node at which a link begins; returns the number of visits.
+    """Append the visit of the node at which a link begins; return the number of visits."""
     p, network = row.p, row.network
     number = network[p[Radio.PATHS_AT] + path + hop]
     link = network[p[Radio.LINKS_AT] + number * _LINK :]
@@ -166,7 +167,7 @@ def _link(row: Row, visit: Any, i: Any, path: Any, hop: Any, size: Any, back: An
 
 
 class Cost(NamedTuple):
-    """Times of a frame at a rate [ns]; the fields are those of `VisitFloat`."""
+    """Durations of a frame at a rate [ns]; the fields are those of `VisitFloat`."""
 
     air: Any
     control: Any
@@ -177,7 +178,7 @@ class Cost(NamedTuple):
 
 
 def cost(p: Any, network: Any, frame: Any, rate: Any) -> Cost:
-    """Return the times of a frame of so many bytes at a rate."""
+    """Return the durations of a frame of `frame` bytes at a rate [ns]."""
     own = network[p[Radio.RATES_AT] + rate * _RATE :]
     answers = network[p[Radio.RATES_AT] + own[Rate.ANSWER] * _RATE :]
     sifs, difs = float(p[Radio.SIFS]), float(p[Radio.SIFS] + 2 * p[Radio.SLOT])
@@ -215,14 +216,14 @@ def _visit(p: Any, m: Any, f: Any, visit: Any, i: Any, number: Any, back: Any) -
 
 
 def time_on_air(rate: Any, size: Any) -> Any:
-    """Return the time on the air of `size` bytes at a rate, including the preamble [ns]."""
+    """Return the duration of a PPDU of `size` bytes at a rate, including the preamble [ns]."""
     bits, sixth_bits = 6 * (8 * size + rate[Rate.EXTRA_BITS]), rate[Rate.SIXTH_BITS]
     symbols = (bits + sixth_bits - 1) // sixth_bits
     return float(rate[Rate.PREAMBLE] + rate[Rate.SYMBOL] * symbols + rate[Rate.EXTENSION])
 
 
 def _noise(digits: Any) -> Any:
-    """Return the probability of a loss with these thresholds."""
+    """Return the loss probability that a row of thresholds (`base.loss`) represents."""
     if digits[31] == _NO_LOSS:
         return 0.0
     odd = float(digits[0]) / 4294967296.0  # q / (1 + q)

@@ -1,4 +1,4 @@
-"""Frame exchanges of agreements: MPDUs of a PPDU, its duration, and what an access of a function carries.
+"""Frame exchanges of Block Ack agreements: MPDUs of a PPDU, its duration, and the contents of an access.
 
 Sources: IEEE 802.11-2020, 9.3.2.2 (A-MSDU), 9.7 (A-MPDU), 10.12 (limits), 10.23.2 (EDCA, TXOP). Rates are per
 nanosecond, times in nanoseconds.
@@ -30,17 +30,17 @@ _RATE, _LINK, _FUNCTION, _AGREEMENT = len(Rate), len(Link), len(Function), len(A
 
 
 def function_at(p: Any, function: Any) -> Any:
-    """Return where the columns of a function begin in a row of `network`."""
+    """Return the index at which the columns of a function begin in a row of `network`."""
     return p[Radio.FUNCTIONS_AT] + function * _FUNCTION
 
 
 def agreement_at(p: Any, number: Any) -> Any:
-    """Return where the columns of an agreement begin in a row of `network`."""
+    """Return the index at which the columns of an agreement begin in a row of `network`."""
     return p[Radio.AGREEMENTS_AT] + number * _AGREEMENT
 
 
 def combine(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """Compute the PPDUs of each agreement from the packets that wait for it."""
+    """Compute the PPDUs of each agreement from its waiting packets."""
     for a in range(p[Radio.AGREEMENTS]):
         g = f[agreement(p, visits, a) :]
         for column in range(AgreementFloat.SIZE):
@@ -87,10 +87,11 @@ def _add(p: Any, network: Any, w: Any, v: Any, g: Any) -> None:
 
 
 def _limit(p: Any, network: Any, g: Any, a: Any, o: Any) -> None:
-    """Compute the PPDUs of an agreement: as few as its packets allow, within the limits of an A-MPDU.
+    """Compute the PPDU rate of an agreement: as few PPDUs as its packets allow, within the limits of an
+    A-MPDU.
 
     If its function, with floats `o`, is always busy, packets of different flows share PPDUs; otherwise each
-    flow has its own.
+    flow has its own PPDUs.
     """
     at = agreement_at(p, a)
     function = function_at(p, network[at + Agreement.FUNCTION])
@@ -110,7 +111,7 @@ def _limit(p: Any, network: Any, g: Any, a: Any, o: Any) -> None:
             time = min(time, float(txop) - sifs - block_ack)
         fitting = min(float(network[function + Function.AMPDU]), float(network[at + Agreement.PSDU]))
         fitting = min(fitting, _bytes_within(own, time))
-        whole = float(int((fitting + 3.0) / size))  # no padding behind the last
+        whole = float(int((fitting + 3.0) / size))  # the last subframe has no padding
         most = max(min(whole, float(network[at + Agreement.WINDOW])), 1.0)
     fewest = g[AgreementFloat.MOST] + (1.0 - o[ServerFloat.BUSY]) * (
         g[AgreementFloat.SUM] - g[AgreementFloat.MOST]
@@ -149,7 +150,7 @@ def cf_end(p: Any, network: Any) -> Any:
 
 
 def _bytes_within(rate: Any, time: Any) -> Any:
-    """Return the size [byte] of the longest PSDU whose PPDU takes at most `time`."""
+    """Return the size of the longest PSDU whose PPDU takes at most `time` ns [byte]."""
     symbols = float(
         int((time - float(rate[Rate.PREAMBLE] + rate[Rate.EXTENSION])) / float(rate[Rate.SYMBOL]))
     )
@@ -157,12 +158,12 @@ def _bytes_within(rate: Any, time: Any) -> Any:
 
 
 def _air(rate: Any, size: Any, count: Any) -> Any:
-    """Return the duration of a PPDU with `count` MPDUs of `size` bytes together, both in the mean."""
+    """Return the mean duration of a PPDU with `count` MPDUs of `size` bytes in total [ns]."""
     symbols = 6.0 * (8.0 * size + float(rate[Rate.EXTRA_BITS])) / float(rate[Rate.SIXTH_BITS])
     symbols = math.ceil(symbols) if count < 1.01 else symbols + 0.5
     return float(rate[Rate.PREAMBLE] + rate[Rate.EXTENSION]) + float(rate[Rate.SYMBOL]) * symbols
 
 
 def _padded(size: Any) -> Any:
-    """Return a size rounded up to whole words of four bytes."""
+    """Return a size rounded up to a multiple of four bytes."""
     return (size + 3) & ~3

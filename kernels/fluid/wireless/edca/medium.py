@@ -1,9 +1,9 @@
-"""Medium of a cell with EDCA: service and attempts of each function, which all hear each other.
+"""Medium of a cell with EDCA: service and attempts of each function; all functions sense each other.
 
 Sources: G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function" (IEEE JSAC
 18(3), 2000); unequal and unsaturated stations: D. Malone, K. Duffy, D. Leith (IEEE/ACM ToN 15(1), 2007); IEEE
 802.11-2020, 10.23.2 (EDCA), 10.25.2 (BlockAckReq). As in the formula (`bianchi_edca`), a backoff counts every
-model slot, an idle one or a transmission with what follows it.
+model slot: an idle slot, or a transmission with what follows it.
 """
 
 import math
@@ -32,14 +32,15 @@ from netcarlo.kernels.fluid.wireless.state import (
 )
 from netcarlo.kernels.wireless.layout import NOBODY, Agreement, Flow, Function, Radio, Rate
 
-_MOST = 0.9  # of an attempt in a slot
-_LEAST_ACCEPTED = 1e-6  # share of packets that find room, a divisor of those that are counted as dropped
+_MOST = 0.9  # largest probability of an attempt in a slot
+_LEAST_ACCEPTED = 1e-6  # smallest share of packets that the queue accepts; a divisor of the dropped ones
 _DAMPING = 0.2
 _FLOW, _RATE = len(Flow), len(Rate)
 
 
 def share(p: Any, nodes: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """Update the service of each function that has packets, given the present attempts of all functions."""
+    """Update the service of each backlogged function, given the current attempt probabilities of all
+    functions."""
     for i in range(p[Radio.FLOWS]):
         if m[words_of_flow(i) + FlowWord.ACTIVE] != 0:
             _gather(p, network, m, f, visits, i)
@@ -62,10 +63,10 @@ def share(p: Any, nodes: Any, network: Any, m: Any, f: Any, visits: Any) -> None
 
 
 def _gather(p: Any, network: Any, m: Any, f: Any, visits: Any, i: Any) -> None:
-    """Compute the packets of a flow that wait when one of its servers gains access.
+    """Compute how many packets of a flow wait when one of its servers gains access.
 
-    A window is sent at once and its acknowledgements arrive at once, so packets that form one PPDU stay
-    together. If a function is overloaded, packets gather between two of its services.
+    A window is sent at once and its ACKs arrive at once, so packets that form one PPDU stay together. If a
+    function is overloaded, packets accumulate between two of its services.
     """
     g = f[floats_of_flow(p, i) :]
     tcp = network[p[Radio.FLOWS_AT] + i * _FLOW + Flow.TCP] != 0
@@ -97,9 +98,9 @@ def _gather(p: Any, network: Any, m: Any, f: Any, visits: Any, i: Any) -> None:
 def _separate(p: Any, m: Any, f: Any, visits: Any) -> None:
     """Compute how often two functions contend at once, relative to independent ones.
 
-    The packets of a window that form one PPDU are at one place, so its data and its acknowledgements never
-    contend. Stations that one access of the gateway serves begin to contend at the same time: half of the
-    time the other one still does.
+    The packets of a window that form one PPDU are at one server at a time, so its data and its ACKs never
+    contend. Stations that one access of the gateway serves start to contend at the same time: half of the
+    time the other one still contends.
     """
     count = p[Radio.FUNCTIONS]
     for k in range(count * count):
@@ -160,13 +161,13 @@ def _mean(p: Any, network: Any, f: Any, visits: Any, k: Any) -> None:
         limit = (txop + sifs) / (exchange + sifs)
         several = max(min(waiting, limit), 1.0)
         time = several * (exchange + sifs) - sifs
-        if waiting < limit and g[ServerFloat.QUEUE] == 0.0:  # a PPDU that is not full, and what comes then
+        if waiting < limit and g[ServerFloat.QUEUE] == 0.0:  # a partial PPDU, and later arrivals
             more = min(g[ServerFloat.LOAD] * (fixed / ppdus + sifs), _MOST)
             more = min(more / (1.0 - more) + min(waiting - 1.0, 0.5), limit - several)
             time += max(more, 0.0) * (fixed / ppdus + sifs)
         if waiting > limit and g[ServerFloat.QUEUE] > 0.0:
             split = min(waiting / limit - 1.0, 1.0) / max(limit - 1.0, 1.0)
-        elif waiting > limit:  # the last PPDU has the preamble of a whole one
+        elif waiting > limit:  # the last PPDU also has a whole preamble
             whole, part = float(int(several)), (fixed / ppdus + sifs) / (exchange + sifs)
             each = (1.0 - part) / (mpdus / ppdus)
             more = float(int(max(several - whole - part, 0.0) / each))
@@ -197,7 +198,7 @@ def _serve(p: Any, network: Any, m: Any, f: Any, visits: Any, k: Any) -> None:
         if f[server(j) + ServerFloat.LOAD] > 0.0:
             least = min(least, float(network[frames.function_at(p, j) + Function.AIFS]))
     quiet, silent, sooner, engaged, idle, taken = 1.0, 1.0, 1.0, 1.0, 1.0, 0.0
-    for j in range(count):  # quiet: nobody sends; silent: nobody who collides; sooner: nobody with less AIFS
+    for j in range(count):  # quiet: no transmission; silent: none that collides; sooner: none of less AIFS
         o, other = f[server(j) :], network[frames.function_at(p, j) :]
         if j != k and o[ServerFloat.LOAD] > 0.0:
             tau = _tau(p, f, visits, k, j)
@@ -223,14 +224,14 @@ def _serve(p: Any, network: Any, m: Any, f: Any, visits: Any, k: Any) -> None:
             single = tau * quiet / (1.0 - tau)
             alone += single
             taken += single * o[ServerFloat.TRAIN]
-            # A frame of data that is alone is no collision: it is subtracted.
+            # A data frame that is alone is not a collision, so it is subtracted.
             longest += (data * longer - single * o[ServerFloat.DATA]) * o[ServerFloat.VAIN]
             longest -= single * (1.0 - o[ServerFloat.DATA]) * o[ServerFloat.REQUEST]
             clash += data * longer * max(o[ServerFloat.VAIN], own)
             clash_of_request += data * longer * max(o[ServerFloat.VAIN], request)
             longer *= 1.0 - data
             none *= 1.0 - tau
-    rest = max(longer - none, 0.0)  # only requests
+    rest = max(longer - none, 0.0)  # collisions of BlockAckReq only
     some = 1.0 - quiet
     longest = max(longest + rest * request, 0.0) + max(some - alone, 0.0) * least
     gone = taken + alone * least + longest
@@ -248,7 +249,7 @@ def _serve(p: Any, network: Any, m: Any, f: Any, visits: Any, k: Any) -> None:
         everybody = min((engaged - idle) / some, 1.0)
         away = (1.0 - everybody) * missed_slots(lag, quiet)
     lost = least + everybody * lag * slot
-    calm = (1.0 - g[ServerFloat.BUSY]) * quiet * slot / others  # a packet comes while nobody sends
+    calm = (1.0 - g[ServerFloat.BUSY]) * quiet * slot / others  # a packet arrives while the channel is idle
     _contend(p, g, function, others, collision, away, calm, clash + lost, clash_of_request + lost)
     mean = others + g[ServerFloat.TAU] * (g[ServerFloat.OCCUPIED] - others)
     g[ServerFloat.ATTEMPT] = min(g[ServerFloat.ATTEMPT] * mean, _MOST)
@@ -256,7 +257,7 @@ def _serve(p: Any, network: Any, m: Any, f: Any, visits: Any, k: Any) -> None:
     access = g[ServerFloat.SERVICE] * g[ServerFloat.BATCH] * g[ServerFloat.SEVERAL]
     cycle = access * max(g[ServerFloat.RECEIVERS] / g[ServerFloat.SEVERAL], 1.0)
     g[ServerFloat.CYCLE] += _DAMPING * (cycle - g[ServerFloat.CYCLE])
-    # The time until it is served again varies, so packets find no room although the mean would fit.
+    # The time between services varies, so the queue drops packets although the mean number would fit.
     longer_slot = gone / some - slot if some > 1e-12 else 0.0
     varies = some * quiet * (longer_slot / others) * (longer_slot / others)
     varies = g[ServerFloat.VARIATION] + varies / g[ServerFloat.SLOTS]
@@ -266,7 +267,7 @@ def _serve(p: Any, network: Any, m: Any, f: Any, visits: Any, k: Any) -> None:
 
 
 def _tau(p: Any, f: Any, visits: Any, k: Any, j: Any) -> Any:
-    """Return the probability that function `j` sends in a slot in which `k` contends."""
+    """Return the probability that function `j` sends in a slot in which function `k` contends."""
     together = f[apart(p, visits) + k * p[Radio.FUNCTIONS] + j]
     return min(f[server(j) + ServerFloat.TAU] * max(together, 0.0), _MOST)
 
@@ -281,17 +282,17 @@ def _contend(
     p: Any, g: Any, function: Any, others: Any, fails: Any, away: Any, calm: Any, clash: Any,
     clash_of_request: Any,
 ) -> None:  # fmt: skip
-    """Compute the access time of the function with floats `g`.
+    """Compute the access time of the function with the floats `g`.
 
-    A slot in which it does not send lasts `others` on average. Its attempts fail with probability `fails` and
-    then take `clash`, those of a BlockAckReq `clash_of_request`. `away` slots pass before it counts again. A
-    share `calm` of its first attempts needs no backoff.
+    A slot in which it does not send lasts `others` on average [ns]. Its attempts fail with probability
+    `fails` and then take `clash`, those of a BlockAckReq `clash_of_request` [ns]. After a failure `away`
+    slots pass before it counts down again. A share `calm` of its first attempts needs no backoff.
     """
     first = float(function[Function.CW_MIN] + 1)
     most = float(function[Function.CW_MAX] + 1)
     aifs = float(function[Function.AIFS])
     asks = g[ServerFloat.REQUESTED]
-    again = fails * (1.0 - asks)  # data after data
+    again = fails * (1.0 - asks)  # probability that data are sent again without a BlockAckReq
     data, slots, reached, window = 0.0, -calm * (first - 1.0) / 2.0, 1.0, first
     stages = p[Radio.SHORT_RETRY]
     for stage in range(stages):
@@ -333,7 +334,7 @@ def _contend(
 
 
 def _variation(first: Any, most: Any, fails: Any, stages: Any) -> Any:
-    """Return the squared coefficient of variation of the slots until an attempt succeeds."""
+    """Return the squared coefficient of variation of the number of slots until an attempt succeeds."""
     mean, square = 0.0, 0.0
     for stage in range(stages - 1, -1, -1):
         window = min(first * float(np.int64(1) << stage), most)
@@ -344,10 +345,11 @@ def _variation(first: Any, most: Any, fails: Any, stages: Any) -> Any:
 
 
 def _taken(room: Any, varies: Any) -> Any:
-    """Return the share of packets that find room between two services.
+    """Return the share of the packets that the queue accepts between two services.
 
-    As many arrive as fill `room` in that number of mean intervals. `varies` is the squared coefficient of
-    variation of the interval: 1 for an exponential one; above, a hyperexponential one with balanced means.
+    In `room` mean service intervals as many packets arrive as fill the queue. `varies` is the squared
+    coefficient of variation of the interval: 1 for an exponential one; above, a hyperexponential one with
+    balanced means.
     """
     if varies <= 1.0:
         return (1.0 - varies) * min(room, 1.0) + varies * (1.0 - _decay(room))
@@ -356,8 +358,11 @@ def _taken(room: Any, varies: Any) -> Any:
 
 
 def _decay(x: Any) -> Any:
-    """Return exp(-x) for x >= 0 to 2e-12, by sums and products, which round alike on CPU and GPU: the Taylor
-    series of exp(x / 2**n), inverted and squared n times."""
+    """Return exp(-x) for x >= 0, to 2e-12.
+
+    Uses only sums and products, which round alike on CPU and GPU: the Taylor series of exp(x / 2**n),
+    inverted and squared n times.
+    """
     rest, squarings = min(x, 700.0), 0
     while rest > 0.5:
         rest *= 0.5
