@@ -1,4 +1,4 @@
-"""Network engines beside their naive twins: run uncompiled, and what differs."""
+"""Comparison of network engines with their naive twins: uncompiled runs, and differences."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,13 +33,13 @@ def run_as_python(model: str | Any, rows: Any) -> NDArray[np.int64]:
 
 
 def as_python(model: Any) -> Callable[..., Any]:
-    """Return what `compile.cpu_loop` returns for a model, uncompiled."""
+    """Return an uncompiled replacement of `compile.cpu_loop` for a model."""
     flow = model.make(compilers.plain)
 
     def loop(lo: int, hi: int, *arrays: Any) -> Any:
         *rows, losses, scratch, memory, out, trace = arrays
         events = 0
-        with np.errstate(over="ignore"):  # NumPy's scalars warn of what Philox intends
+        with np.errstate(over="ignore"):  # NumPy warns of the overflows in Philox
             for k in range(lo, hi):
                 of_row = [field[k] for field in rows]
                 events = flow(*of_row, losses, scratch, memory, out[k], trace)
@@ -56,9 +56,9 @@ def differing(
     *,
     at_most: int = 3,
 ) -> list[str]:
-    """The first rows in which a kernel's outcomes [n, ...] differ from those of `twin(row)`, in words.
+    """Return texts on the first rows in which a kernel's outcomes [n, ...] differ from those of `twin(row)`.
 
-    `describe(row)` says what network it is, `name(column)` what an outcome is.
+    `describe(row)` describes a network, `name(column)` an outcome.
     """
     found = []
     for row in range(len(out)):

@@ -1,6 +1,6 @@
-"""Compiled kernels equal the same kernels run by Python: what a compiler can break, an engine at a time.
+"""Compiled kernels: comparison with the same kernels run as plain Python, to detect compiler faults.
 
-Twins are compared with kernels that Python runs (`test_every_pair`), so the two together compare the machine
+`test_every_pair` compares the twins with kernels run as Python, so the two tests together compare the machine
 code with the twins.
 """
 
@@ -16,13 +16,13 @@ ENGINES = (
     "tcp_newreno", "tcp_linux_cubic", "tcp_newreno_mobile", "sctp", "udp", "shared_mixed", "wifi_sack",
     "manet_newreno", "fluid", "fluid_newreno", "fluid_sctp", "fluid_wifi",
 )  # fmt: skip
-"""A model of each engine; other tests of the first tier need them, too."""
+"""Models, one of each engine; other tests of the first tier compile them, too."""
 
 OTHERS = [name for name in covering.EVERYDAY if name not in ENGINES]
 
 
 @pytest.mark.parametrize("name", [*ENGINES, *(pytest.param(name, marks=pytest.mark.full) for name in OTHERS)])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_compiled_kernel_equals_the_kernel_that_python_runs(name: str) -> None:
     rows = rows_of(name, 6, seed=53)
     out = launch.run(models.model(name), rows)

@@ -1,4 +1,4 @@
-"""Expected costs: rows are sorted by them, so that the threads of a warp end at about the same time."""
+"""Expected costs of rows: sorted by cost, the threads of a warp end at about the same time."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ WARP = 32
 
 
 def efficiency(work: Any) -> float:
-    """The share of their time in which threads work; a warp lasts as long as its longest row."""
+    """Return the share of time in which threads work; a warp lasts as long as its longest row."""
     warps = np.concatenate([work, np.zeros(-len(work) % WARP)]).reshape(-1, WARP)
     return float(work.sum() / (WARP * warps.max(axis=1).sum()))
 
@@ -40,7 +40,7 @@ def test_sorted_random_topologies_fill_their_warps() -> None:
     before, after = efficiency(work), efficiency(work[as_launched(model, rows)])
     assert before < 0.25
     assert after > 0.6
-    assert after > 0.75 * efficiency(np.sort(work))  # as good as sorted by what is not known before
+    assert after > 0.75 * efficiency(np.sort(work))  # nearly as good as sorted by the actual work
 
 
 @pytest.mark.full
@@ -71,5 +71,5 @@ def test_packets_of_an_association() -> None:
     assert transfer(second, 50, packet=1e5, rtt=1e8, window=10) == 50
     lossy = transfer(second, 1e18, packet=1e5, rtt=1e8, window=1e6, loss=np.array([0.0, 1e-4, 0.01, 1.0]))
     assert (np.diff(lossy) < 0).all()
-    np.testing.assert_allclose(lossy[1], 10 * np.sqrt(1.5 / 1e-4), rtol=0.05)  # rare loss: the square root
+    np.testing.assert_allclose(lossy[1], 10 * np.sqrt(1.5 / 1e-4), rtol=0.05)  # rare loss: 1 / sqrt(p)
     np.testing.assert_allclose(probabilities(thresholds([0.0, 1e-6, 0.3, 1.0])), [0, 1e-6, 0.3, 1], atol=1e-8)

@@ -1,4 +1,4 @@
-"""Delays of data with each kind of sender in each network: uncompiled kernels equal their twins, bit for bit.
+"""Delays of data of each sender in each network: bitwise comparison of uncompiled kernels with twins.
 
 `NETCARLO_LONG=N pytest tests/kernels/test_delays.py` compares N times as many networks.
 """
@@ -52,14 +52,14 @@ NAMES = {
         "manet_udp_delays",
     ),
 }  # fmt: skip
-"""Models by the number of networks that are compared, and the seed of these."""
+"""Models with the number of compared networks and their seed."""
 ROWS = {name: count_and_seed for count_and_seed, names in NAMES.items() for name in names}
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 Ints = NDArray[np.int64]
 
 
 def scenarios(name: str, count: int, *, seed: int) -> Any:
-    """Random rows of a model whose delays are measured."""
+    """Return random rows of a model with measured delays."""
     rows: AnyRows = rows_of(name, count, seed=seed)
     if "udp" in name and isinstance(rows, ManetRows):
         return manet_datagrams(rows, seed=seed)
@@ -67,14 +67,14 @@ def scenarios(name: str, count: int, *, seed: int) -> Any:
 
 
 def delays(rows: Any, out: Ints) -> Ints:
-    """The outcomes by class [n, classes, DelayOut.COLUMNS]."""
+    """Return the outcomes by class [n, classes, DelayOut.COLUMNS]."""
     if isinstance(rows, Rows | ManetRows):
         return split(out, rows)["delays"]
     return of_shared(out, rows) if isinstance(rows, SharedRows) else of_wireless(trim(out, rows, rows), rows)
 
 
 def check_one_flow(rows: Rows | ManetRows, out: Ints, counts: Ints) -> None:
-    """Every packet that was delivered is counted, once, and there is something to see."""
+    """Check that every delivered packet is counted once, and that the counts are not all zero."""
     delivered = Out.DELIVERED if isinstance(rows, Rows) else ManetOut.DELIVERED
     assert (counts[:, DelayOut.PACKETS] == out[:, delivered]).all()
     assert (counts[:, DelayOut.DELAYS :].sum(axis=1) == counts[:, DelayOut.PACKETS]).all()
@@ -89,7 +89,7 @@ def test_uncompiled_kernel_equals_twin(name: str) -> None:
     rows = scenarios(name, count * LONG, seed=seed)
     out = run_as_python(name, rows)
     if isinstance(rows, SharedRows):
-        out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+        out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     found = differing(out, lambda row: simulate(name, rows, row=row), str, str)
     assert not found, "\n\n".join(found)
     counts = delays(rows, out)
@@ -108,7 +108,7 @@ def test_measuring_changes_nothing_else(name: str, count: int) -> None:
     rows = asked._replace(parameters=asked.parameters.copy())
     rows.parameters[:, RowP.LATE] = 0
     out, with_delays = run_as_python(name, rows), run_as_python(f"{name}_delays", asked)
-    behind = out.shape[1] - (Failover.COLUMNS if name == "sctp" else 0)  # the failover of SCTP comes last
+    behind = out.shape[1] - (Failover.COLUMNS if name == "sctp" else 0)  # SCTP's failover comes last
     assert (with_delays[:, :behind] == out[:, :behind]).all()
     assert (with_delays[:, behind + DelayOut.COLUMNS :] == out[:, behind:]).all()
     assert with_delays.shape[1] == out.shape[1] + DelayOut.COLUMNS
@@ -116,7 +116,7 @@ def test_measuring_changes_nothing_else(name: str, count: int) -> None:
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=40), st.integers(0, 10**9), st.integers(0, 39))
 def test_delays_of_a_flow_are_those_of_rfc_3550(of: list[int], bound: int, before: int) -> None:
-    """Check counts, sums and jitter (appendix A.8) one by one; the first packets do not count."""
+    """Check counts, sums and jitter (RFC 3550, appendix A.8) packet by packet, without the warm-up."""
     state, at = 0, int(DelayState.SIZE)
     m = np.zeros(at + DelayOut.COLUMNS, np.int64)
     meter.prepare(m, state)

@@ -1,9 +1,9 @@
-"""Kernels equal their twins with every pair of options that packet models can have.
+"""Comparison of kernels with their twins for every pair of options of packet models.
 
-The models are those of the covering set (`tests.covering`) that simulate packets.  They run as Python,
-because compiling all of them takes a quarter of an hour.
-Paths are cheap, about 15 ms each with their twin, so there are more of them: enough that those of everyday
-models meet every event several times.
+The models are the packet models of the covering set (`tests.covering`). They run as Python, because compiling
+all of them takes a quarter of an hour.
+Paths take only about 15 ms each with their twin, so more of them are compared: the scenarios of common models
+contain every event several times.
 `NETCARLO_LONG=N pytest tests/kernels/test_every_pair.py` compares N times as many networks.
 """
 
@@ -25,7 +25,7 @@ EVERYDAY = {*covering.EVERYDAY, "tcp_vegas_reordering"}
 NAMES = [name for name in covering.chosen() if name in PACKETS]
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 NETWORKS, PATHS, EVERYDAY_PATHS = 2, 6, 60
-"""Scenarios of a model: networks, and paths of a rare model and of an everyday one."""
+"""Number of scenarios of a model: networks, paths of a rare model, paths of a common model."""
 
 
 def count(name: str) -> int:
@@ -41,14 +41,14 @@ def seed(name: str) -> int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(name: str) -> None:
     rows = scenarios(name, count(name), seed=seed(name))
     out = run_as_python(name, rows)
     sent = ManetOut.SENT if models.model(name).address.family == "adhoc" else Out.SENT
     assert out[:, sent].any(), "the scenarios send nothing"
     if models.model(name).address.family == "shared":
-        out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+        out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     found = differing(out, lambda row: simulate(name, rows, row=row), lambda row: f"{name}, row {row}", str)
     assert not found, "\n\n".join(found)
 

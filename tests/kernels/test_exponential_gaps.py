@@ -1,4 +1,4 @@
-"""Poisson arrivals of datagrams in every kind of network, bit for bit as in the twins."""
+"""Poisson arrivals of datagrams in every kind of network: bitwise comparison with the twins."""
 
 from typing import Any
 
@@ -36,17 +36,17 @@ MODELS = {
     "udp": 3, "udp_delays_reordering": 3, "udp_mobile_delays": 3, "manet_udp_delays": 2, "shared_mixed": 8,
     "wifi_udp": 3, "wifi_udp_delays_edca": 3,
 }  # fmt: skip
-"""Models, with numbers of networks of which some have jitter."""
+"""Models with a number of networks, some of which have jitter."""
 
 
 @pytest.mark.parametrize("name", parameters([*MODELS], full=["manet_udp_delays"]))
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(name: str) -> None:
     plain = rows_of(name, MODELS[name], seed=5)
     rows = with_exponential_gaps(plain)
     out = run_as_python(name, rows)
     if isinstance(rows, SharedRows):
-        out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+        out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     found = differing(out, lambda row: simulate(name, rows, row=row), lambda row: f"{name}, row {row}", str)
     assert not found, "\n\n".join(found)
     assert (out != run_as_python(name, plain)).any()

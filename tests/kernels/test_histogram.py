@@ -1,4 +1,4 @@
-"""Histograms and points of distributions: what a slow, obvious one has."""
+"""Histograms and quantiles: comparison with a slow, simple implementation."""
 
 import numpy as np
 from hypothesis import given
@@ -22,7 +22,7 @@ def test_a_number_lies_in_its_bin_which_is_narrow(value: int) -> None:
 def test_bins_follow_each_other() -> None:
     n = bins(20)
     assert edges(n)[:n].tolist() == twin_edges(n)
-    assert edges(n + 1)[n] == STEPS << 20  # the first number that has none
+    assert edges(n + 1)[n] == STEPS << 20  # the first number beyond the bins
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=200), st.sampled_from([0.0, 0.5, 0.95, 0.99]))
@@ -33,7 +33,7 @@ def test_quantiles_are_within_two_percent(values: list[int], q: float) -> None:
         count(m, 0, n, np.int64(value))
     exact = np.sort(values)[min(int(np.floor(q * len(values))), len(values) - 1)]
     assert abs(quantiles(m, q) - exact) <= max(0.02 * exact, 0.5)
-    # Histograms add up.
+    # The sum of two histograms is a histogram.
     assert quantiles(m + m, 0.5) <= quantiles(m, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The table of senders agrees with the modules that it names, and its numbers stay as they are."""
+"""Table of senders: agreement with the modules that it names, and unchanged numbers."""
 
 from importlib import import_module
 
@@ -12,7 +12,7 @@ STORED = {
     0: "udp", 1: "tahoe", 2: "reno", 3: "newreno", 4: "sack", 5: "vegas", 6: "bic", 7: "cubic", 8: "westwood",
     10: "linux_reno", 11: "linux_cubic", 12: "linux_bbr", 13: "linux_bbr3", 14: "linux_own",
 }  # fmt: skip
-"""Numbers by which rows, and so digests, know senders."""
+"""Numbers of senders in rows, which are part of the digests."""
 
 
 def test_numbers_do_not_change() -> None:
@@ -21,7 +21,7 @@ def test_numbers_do_not_change() -> None:
 
 def test_names_and_numbers_are_unique() -> None:
     assert len(BY_NAME) == len(SENDERS) and len(NAMES) == len(MIXABLE)
-    assert senders.ALONE not in NAMES and max(NAMES) < 63  # masks of numbers are words
+    assert senders.ALONE not in NAMES and max(NAMES) < 63  # sender numbers are bits of a 64-bit mask
 
 
 @pytest.mark.parametrize("sender", [s for s in SENDERS if s.recovery], ids=lambda s: s.name)

@@ -1,9 +1,10 @@
-"""Senders that few networks had at first, in every network that can have them: each beside its twin.
+"""Less common senders: comparison with their twins in every network that supports them.
 
-A fault that shows on one path in ten is found with 30 paths in 96 % of all cases.  Networks are larger, so
-fewer of them have as many packets.  `test_every_pair` has other scenarios of most of these models.
+A fault that affects one path in ten is detected by 30 paths with a probability of 96 %. Networks simulate
+more packets, so fewer of them are needed. `test_every_pair` has other scenarios of most of these models.
 
-Uncompiled; `NETCARLO_LONG=N pytest tests/kernels/test_senders.py` compares N times as many networks.
+Kernels run as Python. `NETCARLO_LONG=N pytest tests/kernels/test_senders.py` compares N times as many
+networks.
 """
 
 import os
@@ -44,7 +45,7 @@ def of_shared(model: str, rows: SharedRows, row: int) -> NDArray[np.int64]:
 
 
 class Case(NamedTuple):
-    """Networks of a kind, their twin, and where in their outcomes it is seen that something happened."""
+    """Networks of a kind, their twin, and the outcome column that counts packets sent."""
 
     rows: Callable[..., Any]
     twin: Twin
@@ -115,13 +116,13 @@ CASES = {
 
 
 @pytest.mark.parametrize("model", CASES)
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
     case = CASES[model]
     rows = case.rows(case.count * LONG, seed=[*CASES].index(model))
     out = run_as_python(model, rows)
     assert (out[:, case.sent] > 0).any()
     if model.startswith("shared"):
-        out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+        out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     found = differing(out, lambda row: case.twin(model, rows, row), lambda row: f"row {row}", str)
     assert not found, "\n\n".join(found)

@@ -1,4 +1,4 @@
-"""Transfers of a number of bytes: the last packet is shorter, in every engine, beside the twins."""
+"""Transfers of a number of bytes, with a shorter last packet: comparison with the twins of all engines."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ MODELS = {
     "manet_newreno": 2, "manet_udp": 2, "manet_sctp": 1, "tcp_linux_cubic_messages": 6,
     "tcp_linux_bbr_messages": 3,
 }  # fmt: skip
-"""Rows of each model."""
+"""Number of rows of each model."""
 
 
 def shortened(rows: AnyRows, *, seed: int) -> AnyRows:
@@ -46,7 +46,7 @@ def shortened(rows: AnyRows, *, seed: int) -> AnyRows:
         flows[flows[:, :, SharedFlow.HOPS] == 0] = 0  # flows that a row does not have
         return rows._replace(flows=flows)
     p = rows.parameters.copy()
-    if (p[:, LinuxP.MESSAGES] > 0).any():  # whose messages have any size as they are
+    if (p[:, LinuxP.MESSAGES] > 0).any():  # messages already have arbitrary sizes
         return rows
     table(p, RowP.LIMIT, RowP.DATA, RowP.SHORT)
     if isinstance(rows, WifiRows):
@@ -73,7 +73,7 @@ def twin(model: str, rows: AnyRows, row: int) -> Any:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_kernel_equals_twin(model: str) -> None:
     rows = rows_of(model, MODELS[model], seed=5)
     if model.startswith("udp"):
@@ -83,6 +83,6 @@ def test_kernel_equals_twin(model: str) -> None:
     expected = [twin(model, rows, row) for row in range(len(out))]
     for of in (SharedOut, WifiOut):
         if isinstance(rows, SharedRows | WifiRows):
-            out[:, of.EVENTS] = [each[of.EVENTS] for each in expected]  # the twin's events are others
+            out[:, of.EVENTS] = [each[of.EVENTS] for each in expected]  # the twin counts other events
     found = differing(out, lambda row: expected[row], lambda row: f"row {row} of {model}", str)
     assert not found, "\n\n".join(found)

@@ -1,4 +1,4 @@
-"""Set of models: the tables generate the stored list, and what is not in it is refused with a reason."""
+"""Set of models: the tables generate the stored list, and other models are refused with a reason."""
 
 import subprocess
 import sys
@@ -20,13 +20,13 @@ STORED = Path(__file__).with_name("models.txt")
 
 
 def line(address: Address) -> str:
-    """A line of that file."""
+    """Return the line of a model in the stored list."""
     on = [name for name in Address._fields if getattr(address, name) is True]
     return " ".join([address.name, address.family, address.sender, address.control or "-", *on])
 
 
 def test_the_tables_generate_the_stored_models() -> None:
-    """Stores name models, so that none may change its name or disappear; add new ones to the file."""
+    """Check the list of models: stores contain their names, so names stay; add new models to the file."""
     assert sorted(line(address) for address in space.addresses()) == STORED.read_text().splitlines()
 
 
@@ -134,7 +134,7 @@ def test_a_slot_that_is_missing_superfluous_or_filled_twice_is_refused() -> None
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_newreno", "shared_linux_bbr", "wifi_mixed_linux", "manet_eln", "udp"])
 def test_a_superfluous_slot_of_a_model_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The records of a model fill what its functions look up, and nothing else."""
+    """Check that a slot which no function of a model looks up is refused."""
     model = models.model(name)
     model.make(plain)
     filled = Slots.filled

@@ -1,7 +1,7 @@
-"""A new transport, stop-and-wait, runs over all kinds of networks and equals its twin.
+"""Stop-and-wait as a new transport: comparison with its twin in all kinds of networks.
 
-It is added to a copy of the package as `docs/reference/adding.md` says: a folder, and a line in each of two
-registries.
+It is added to a copy of the package as described in `docs/reference/adding.md`: a folder, and a line in each
+of two registries.
 """
 
 import json
@@ -30,7 +30,7 @@ MODELS = {
     "wifi_stop_and_wait": "SOURCE_DONE",
     "manet_stop_and_wait": "FINISHED",
 }
-"""Models, and an outcome that shows that data were acknowledged."""
+"""Models with an outcome that counts acknowledged data."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(package: Path) -> Any:
-    """Return what the models have and how they differ from the twin."""
+    """Return the outcomes of the models and their differences from the twin."""
     return json.loads(run_python(package, str(TOY / "ask.py"), str(ROOT), *MODELS))
 
 

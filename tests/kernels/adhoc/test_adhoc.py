@@ -1,4 +1,4 @@
-"""The ad hoc engine against its naive twin, bit for bit, and what holds for every moving network.
+"""Ad hoc engine: bitwise comparison with its naive twin, and properties of every mobile network.
 
 `NETCARLO_LONG=N pytest tests/kernels/adhoc/test_adhoc.py` compares N times as many networks.
 """
@@ -118,7 +118,7 @@ def test_kernel_equals_twin(model: str, rows_of: Callable[..., ManetRows]) -> No
 @pytest.mark.full
 @pytest.mark.parametrize("routing", [DSR, IDEAL])
 def test_sixty_four_nodes(routing: int) -> None:
-    """Node 63 is the sign of a mask."""
+    """Node 63 uses the sign bit of a 64-bit mask."""
     net = {"WIDTH": 900 * METRE, "HEIGHT": 900 * METRE, "SPEED_MAX": 40 * METRE, "MOBILITY": RANDOM_WAYPOINT}
     flow = {"END": SECOND, "SEED": 5}
     rows = network((), nodes=64, flow=flow, SOURCE=63, SINK=62, ROUTING=routing, **net)
@@ -131,7 +131,7 @@ def test_sixty_four_nodes(routing: int) -> None:
 @pytest.mark.parametrize("routing", parameters([DSR], full=[IDEAL]))
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_the_longest_route_among_two_hundred_and_fifty_six_nodes(routing: int) -> None:
-    """Uncompiled; a node leaves for a while, and the numbers are in all four words of a set."""
+    """Test an uncompiled kernel: a node leaves for a while, and node numbers use all four words of a set."""
     chain = [255, 64, 3, 128, 191, 63, 200, 100, 250, 7, 130, 90, 31, 0]
     tracks = [[(0.0, 10.0 * n, 5000.0)] for n in range(256)]
     for k, n in enumerate(chain):
@@ -169,7 +169,7 @@ def test_more_nodes_than_a_model_has_room_for_are_refused() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("model", OTHERS)
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = stack([manet_rows(2 * LONG, seed=10 + OTHERS.index(model)), scripted_breaks()])
     found = differences(model, rows, run_as_python(model, rows))
@@ -196,7 +196,7 @@ def test_other_ends_over_breaks_equal_their_twin(model: str, changed: Callable[.
 @given(seed=seeds, control=st.sampled_from(CONTROLS))
 @settings(quick, max_examples=10)
 def test_todays_linux_over_any_network_equals_its_twin(seed: int, control: str) -> None:
-    """Uncompiled, a network at a time."""
+    """Compare the uncompiled kernel with the twin, one network at a time."""
     rows = linux_manet_rows(1, seed=seed)
     found = differences(f"manet_linux_{control}", rows, run_as_python(f"manet_linux_{control}", rows))
     assert not found, "\n\n".join(found)
@@ -204,15 +204,17 @@ def test_todays_linux_over_any_network_equals_its_twin(seed: int, control: str) 
 
 @pytest.mark.full
 def test_an_ack_that_others_overtook_in_a_recovery_lets_two_packets_go() -> None:
-    """NewReno allows two packets for any ACK by then; in one of these networks the ACK arrives when many
-    would fit."""
+    """Test an ACK that arrives out of order in a recovery, when the window has room for many packets.
+
+    NewReno then sends at most two packets per ACK.
+    """
     rows = take(manet_rows(404, seed=51), [403])
     found = differences("manet_newreno", rows, launch.run(models.model("manet_newreno"), rows))
     assert not found, "\n\n".join(found)
 
 
 def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
-    """An ACK of today's Linux is sent when a later one has taken its place in the ring."""
+    """Test an ACK of today's Linux that is sent after a later ACK has overwritten its entry in the ring."""
     s, p = np.zeros(400, np.int64), np.zeros(len(P), np.int64)
     s[LinuxWord.ACK_RING], p[RowP.RING], p[ReliableP.ACK], s[LinuxWord.NEXT_ACK_ID] = 200, 16, 52, 20
     s[200 + ACK_WORDS * 4 : 200 + ACK_WORDS * 5] = [9, 0, -1, *[0] * (ACK_WORDS - 3)]
@@ -223,7 +225,7 @@ def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
 
 @pytest.mark.full
 def test_packets_of_sctp_that_are_overwritten_on_their_way_are_noticed() -> None:
-    """With rings too small for some networks, which run again, and with rings that hold everything."""
+    """Compare rings that are too small for some networks, which then run again, with sufficient rings."""
     rows = sctp_manet_rows(400, seed=101)
     small, large = (
         replace(models.model(SCTP), window=lambda p, room=room: np.full(len(p), room)) for room in (0, 1000)
@@ -238,7 +240,7 @@ def test_packets_of_sctp_that_are_overwritten_on_their_way_are_noticed() -> None
 
 
 def scripted_breaks(**net: int) -> ManetRows:
-    """Two relays; the one in use walks away, later the other, so that the route breaks twice."""
+    """Return a network with two relays that leave one after the other, so that the route breaks twice."""
     ends = [[(0.0, 0.0, 0.0)], [(0.0, 400.0, 0.0)]]
     first = [(0.0, 200.0, 10.0), (1.0, 200.0, 10.0), (1.5, 200.0, 400.0)]
     second = [
@@ -250,13 +252,13 @@ def scripted_breaks(**net: int) -> ManetRows:
 
 @pytest.mark.parametrize("routing", [DSR, IDEAL])
 def test_scripted_breaks_come_when_they_should(routing: int) -> None:
-    """A relay is of use while it is at most 150 m off the line; times from its pace, in microseconds."""
+    """Test the times of breaks [us]: a relay is in range while it is at most 150 m away from the line."""
     out = run(scripted_breaks(ROUTING=routing))[0]
     second_goes = 2.5e6 + 170 / 420 * 0.2e6
     outage = 3.5e6 + 250 / 400 * 0.3e6 - second_goes
     assert out[ManetOut.KEPT_BREAKS] == 2 and out[ManetOut.OUTAGES] == 1
     expected = {
-        ManetOut.KEPT_LIFE: second_goes,  # of the first route and of the second, which followed at once
+        ManetOut.KEPT_LIFE: second_goes,  # of the first route and of the second, which replaced it at once
         ManetOut.OUTAGE_TIME: outage,
         ManetOut.HOPS_2: 5e6 - outage,
         ManetOut.CONNECTED: 5e6 - outage,
@@ -271,7 +273,7 @@ def test_scripted_breaks_come_when_they_should(routing: int) -> None:
 
 
 def test_a_full_route_cache_forgets_the_oldest_path_first() -> None:
-    """64 places, and four times as many paths, beside the naive cache; some links break meanwhile."""
+    """Compare a cache of 64 entries with the naive cache, for 256 paths and some broken links."""
     naive, rng = Cache(), np.random.default_rng(4)
     m, words = np.zeros(600, np.int64), 500
     m[[Manet.ROUTING, NODES + Node.CACHE]] = DSR, words
@@ -291,7 +293,7 @@ def test_a_full_route_cache_forgets_the_oldest_path_first() -> None:
 
 
 def test_airtime_of_a_transfer_between_two_nodes() -> None:
-    """Each node transmits its own frames, the answers to those of the other, and RTS that collide."""
+    """Test the airtime of each node: its own frames, its responses to the other node, and RTS collisions."""
     tracks = [[(0.0, 0.0, 0.0)], [(0.0, 100.0, 0.0)]]
     segments = 50
     out = run(network(tracks, flow={"LIMIT": segments, "END": 9 * SECOND}, OBSERVE=OBSERVE_COMPLETION))
@@ -324,7 +326,7 @@ KINDS = (
 @pytest.mark.full
 @pytest.mark.parametrize("hops", [1, 2, 3])
 def test_todays_linux_carries_over_a_chain_what_newreno_does(hops: int) -> None:
-    """No packet is lost on this chain, but links that exist are declared broken."""
+    """Test a chain on which no packet is lost, but the MAC declares existing links broken."""
     order = [0, hops, *range(1, hops)]  # node 0 sends to node 1
     tracks = [[{"time": "0 s", "x": f"{225 * place} m"}] for place in order]
     chain = {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": tracks}}
@@ -338,7 +340,7 @@ def test_todays_linux_carries_over_a_chain_what_newreno_does(hops: int) -> None:
 
 @pytest.mark.full
 def test_bbr_walks_as_well_as_newreno() -> None:
-    """The example, and with NewReno instead."""
+    """Compare the example, which uses BBR, with the same scenario and NewReno."""
     scenario = load_scenario(EXAMPLES / "adhoc_linux.yaml", values={"replications": 30})
     assert model_of(scenario).name == LINUX
     data = scenario.model_dump(mode="json", exclude_none=True)
@@ -351,7 +353,7 @@ def test_bbr_walks_as_well_as_newreno() -> None:
 
 
 def test_scenarios_visit_the_corners() -> None:
-    """The comparison above is worth something: one network in twenty meets each event."""
+    """Check that at least one network in twenty of the comparison above contains each event."""
     out = run(manet_rows(400, seed=0))
     met = (out[:, : ManetOut.COLUMNS] > 0).mean(axis=0)
     of_others = (ManetOut.PROBES, ManetOut.PROBE_CYCLES, ManetOut.PROBE_TIME, ManetOut.SPARED)
@@ -393,7 +395,7 @@ def test_segments_are_conserved(model: str, seed: int) -> None:
 @given(seeds)
 @quick
 def test_time_is_conserved(seed: int) -> None:
-    """Hops are shares of the time with a path; a node is in one state at a time."""
+    """Test that times by hop count add up to the connected time, and that a node has one state at a time."""
     rows = manet_rows(25, seed=seed)
     out = run(rows)
     v = {column: out[:, column] for column in ManetOut if column != ManetOut.COLUMNS}
@@ -412,7 +414,7 @@ def test_time_is_conserved(seed: int) -> None:
     assert (table[:, :, NodeOut.FAILED] <= table[:, :, NodeOut.SENT]).all()
     states = table[:, :, [NodeOut.TRANSMIT, NodeOut.RECEIVE, NodeOut.OVERHEAR]]
     assert (states >= 0).all()
-    last = longest_exchange(rows)  # one that is under way at the end is counted whole
+    last = longest_exchange(rows)  # an exchange in progress at the end counts in full
     assert (states.sum(axis=2) <= (v[ManetOut.ELAPSED] + last)[:, np.newaxis]).all()
 
 
@@ -449,7 +451,7 @@ def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int]
 @given(seeds, st.integers(7, 12))
 @quick
 def test_ring_size_never_matters_to_todays_linux(seed: int, bits: int) -> None:
-    """A run whose ring overflows ends, and begins anew."""
+    """Check outcomes after a ring overflows: the run stops and restarts with a larger ring."""
     rows = linux_manet_rows(25, seed=seed)
     expected = run(rows, model=LINUX)
     with patch.object(launch, "_rings", lambda _, rows: np.full(len(rows.parameters), 1 << bits)):
@@ -490,7 +492,7 @@ def test_nodes_stay_in_the_area_and_do_not_jump(model: int, seed: int) -> None:
 @given(st.sampled_from([RANDOM_WAYPOINT, RANDOM_DIRECTION, GAUSS_MARKOV, GIVEN]), seeds)
 @quick
 def test_links_are_there_when_nodes_are_near(model: int, seed: int) -> None:
-    """Bits that flip at their events alone agree with distances, looked at often."""
+    """Compare link bits, which change only at events, with distances sampled every 50 ms."""
     if model == GIVEN:
         rows = scripted_breaks()
     else:
@@ -562,9 +564,9 @@ def waypoint_rows(count: int, nodes: int, before: int) -> ManetRows:
     return rows
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_the_first_velocity_of_gauss_markov_remembers_nothing() -> None:
-    """Check that it is drawn whole, and that of a node with full memory stays."""
+    """Check that the first velocity has its full variance, and that it is constant with a memory of 1."""
     at = 1 + max(*Manet, *P)  # the words of the node
     m = np.zeros(at + 1 + max(Node), np.int64)
     m[[Manet.SPEED_MAX, Manet.MEMORY, Manet.FRESH]] = 10_000, 1 << 16, 0
@@ -576,9 +578,10 @@ def test_the_first_velocity_of_gauss_markov_remembers_nothing() -> None:
 
 
 def test_random_waypoint_is_in_its_steady_state() -> None:
-    """The mean speed at time 0 is (HIGH - LOW) / log(HIGH / LOW), not the mean of what is drawn.
+    """Test the mean speed at time 0: (HIGH - LOW) / log(HIGH / LOW), not the mean of the drawn speeds.
 
-    With 600 nodes the test notices a mean that is 7 % wrong 95 times in 100: of the speeds drawn it is 60 %.
+    With 600 nodes the test detects an error of 7 % with a probability of 95 %. The mean of the drawn speeds
+    would be an error of 60 %.
     """
     rows = waypoint_rows(75, 8, 1000 * SECOND)
     speeds = []
@@ -592,9 +595,9 @@ def test_random_waypoint_is_in_its_steady_state() -> None:
 
 @pytest.mark.full
 def test_share_of_links_agrees_with_brute_force() -> None:
-    """Two nodes of the steady state, simulated in floating point, are as often within range.
+    """Compare the share of links with that of two nodes simulated in floating point in the steady state.
 
-    2,000 pairs on either side: a share that is wrong by 5 points is noticed 95 times in 100.
+    Both sides have 2,000 pairs: an error of 5 percentage points is detected with a probability of 95 %.
     """
     rows = waypoint_rows(2000, 2, 1000 * SECOND)
     out = run(rows)

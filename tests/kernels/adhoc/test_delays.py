@@ -1,4 +1,4 @@
-"""Delays of data over ad hoc networks: a compiled kernel beside its twin, bit for bit."""
+"""Delays of data over ad hoc networks: bitwise comparison of a compiled kernel with its twin."""
 
 import os
 from functools import partial

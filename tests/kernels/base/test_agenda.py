@@ -1,4 +1,4 @@
-"""The earliest event, against a sort."""
+"""Agenda: comparison of the earliest event with a sort."""
 
 import numpy as np
 import pytest

@@ -82,7 +82,7 @@ def test_modules_that_are_inlined_lose_the_hint_to_call() -> None:
     slots = {"control": made(grow=grow_by_one), "fast": False}
     bind(simulate, lambda f: seen.append(f) or f, slots, inlined=(here,))
     assert not any(getattr(f, "noinline", False) for f in seen)
-    assert note.noinline  # that of others stays
+    assert note.noinline  # the key of other models does not change
 
 
 def test_the_later_module_wins() -> None:
@@ -146,7 +146,7 @@ def program(m, value):
     ],
 )
 def test_what_is_compiled_is_the_key(old: str, new: str, same: bool) -> None:
-    """Instructions and constants that a function reaches are part of the key; nothing else of a file is."""
+    """Check that only the instructions and constants that a function reaches are part of the key."""
 
     def key_of(text: str) -> bytes:
         space: dict[str, Any] = {"__name__": "user_program"}
@@ -194,7 +194,7 @@ def either(window: int) -> int:
 
 @pytest.mark.parametrize("name", ["shared_mixed", "shared_mixed_linux", "wifi_mixed"])
 def test_compiling_leaves_the_functions_of_modules_as_they_are(name: str) -> None:
-    """A step may rename a function, so that its key would differ from the one that is looked up."""
+    """Check function names: a renamed function would have another key than the one that is looked up."""
     seen: list[Any] = []
     models.model(name).make(lambda function: seen.append(function) or function)
     own = [

@@ -1,4 +1,4 @@
-"""Circular bitmaps against sets of numbers."""
+"""Circular bitmaps: comparison with sets of numbers."""
 
 import numpy as np
 from hypothesis import given
@@ -68,7 +68,7 @@ def test_the_end_of_a_run(held: tuple[int, set[int]], begin: int, length: int) -
 def test_the_beginning_of_a_run(held: tuple[int, set[int]], end: int) -> None:
     first, members = held
     end += first + 1
-    members.discard(first)  # not all bits are set: the numbers below `first` share their places
+    members.discard(first)  # not all bits are set: the numbers below `first` use the same bits
     members = {i for i in members if i < first + ROOM}
     expected = end
     while expected - 1 in members:

@@ -96,7 +96,7 @@ def observed(gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("numbers", parameters(CHANNELS, full=CHANNELS[:1]))
 def test_losses_follow_each_other_as_in_a_channel_of_two_states(numbers: tuple[float, ...]) -> None:
-    """The tolerance is 5 standard errors, with which bursts that are 20 % longer are detected in all four."""
+    """Test loss bursts within 5 standard errors; bursts 20 % longer are detected in all four cases."""
     found, error = observed(channel(*numbers, seed=1))
     assert (np.abs(found - expected(*numbers)) < 5 * error).all()
     loss, apart, length, burst_loss = numbers
@@ -119,8 +119,10 @@ SCENARIO = {
 
 
 def test_bursts_cost_less_than_as_many_single_losses() -> None:
-    """One per cent is lost either way; bursts concentrate it at a third as many times, which SACK repairs at
-    once."""
+    """Compare two channels that lose 1 % of packets each.
+
+    Bursts concentrate the losses in a third as many events. SACK repairs each burst in one recovery.
+    """
     single = {**SCENARIO["hops"][0], "loss": "1 %"}
     del single["bursts"]
     bursty, alone = (

@@ -1,4 +1,4 @@
-"""Losses by countdown, against gaps drawn in sequence."""
+"""Losses by countdown: comparison with gaps drawn in sequence."""
 
 import numpy as np
 from hypothesis import given

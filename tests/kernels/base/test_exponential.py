@@ -55,7 +55,7 @@ def test_distribution_is_exponential() -> None:
     n = 20_000
     drawn = np.array([DRAW(row(), 4, k) for k in range(n)]) / 2.0**FRACTION_BITS
     assert stats.kstest(drawn, "expon").pvalue > 1e-6
-    assert stats.kstest(1.08 * drawn, "expon").pvalue < 1e-6  # this is what a wrong one looks like
+    assert stats.kstest(1.08 * drawn, "expon").pvalue < 1e-6  # a sampler with a wrong mean fails
     assert drawn.mean() == pytest.approx(1, abs=4.9 / math.sqrt(n))
     assert drawn.var() == pytest.approx(1, abs=4.9 * math.sqrt(8 / n))
     assert np.corrcoef(drawn[1:], drawn[:-1])[0, 1] == pytest.approx(0, abs=4.9 / math.sqrt(n))

@@ -45,7 +45,7 @@ def test_gaps_are_geometric(probability: float) -> None:
     """
     drawn = np.array(list(gaps(probability, 20_000)))
     assert chi_square(drawn, probability) > 1e-6
-    assert chi_square(drawn, probability * 1.08) < 1e-6  # this is what a wrong one looks like
+    assert chi_square(drawn, probability * 1.08) < 1e-6  # a sampler with a wrong rate fails
 
 
 def chi_square(drawn: np.ndarray, probability: float) -> float:

@@ -17,7 +17,7 @@ from tests.twins.rows import rows_of
 
 ROWS, SEED = 2, 4343
 WRONG = 1_234_567_891
-"""Value of a column that nobody may read."""
+"""Value of a column that no model may read."""
 
 
 def spoilt(name: str, rows: Any) -> Any:
@@ -68,7 +68,7 @@ def test_a_model_reads_no_block_that_it_does_not_declare(name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_model_reads_the_blocks_that_it_declares(name: str, column: IntEnum) -> None:
-    """Otherwise a model could declare every block."""
+    """Check that each declared block is read; otherwise a model could declare every block."""
     assert type(column) in models.model(name).blocks
     rows = rows_of(name, ROWS, seed=SEED)
     table = rows.parameters.copy()

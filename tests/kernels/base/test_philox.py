@@ -1,4 +1,4 @@
-"""Philox against the published answers and an independent implementation."""
+"""Philox: comparison with the published test vectors and an independent implementation."""
 
 import numba
 import numpy as np
@@ -54,7 +54,7 @@ def test_host_uniforms_do_not_depend_on_the_chunk() -> None:
 
 
 def test_host_uniforms_are_uniform_and_independent() -> None:
-    """With 10**6 draws, an error of 0.003 in the mean or a lag correlation is detected with certainty."""
+    """Test 10**6 draws, which detect an error of 0.003 in the mean or in a lag correlation with certainty."""
     draws = philox.uniforms(42, 0, np.arange(1_000_000), 5)
     standard_error = 1.0 / np.sqrt(12.0 * draws.size)
     assert abs(draws.mean() - 0.5) < 5.0 * standard_error

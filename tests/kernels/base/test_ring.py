@@ -1,4 +1,4 @@
-"""Rings against queues of Python."""
+"""Rings: comparison with queues of Python."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""Random streams: within a kind of network no two things draw the same numbers."""
+"""Random streams: no two consumers in one kind of network draw the same numbers."""
 
 from itertools import pairwise
 from types import ModuleType
@@ -57,4 +57,4 @@ def test_nodes_of_ad_hoc_networks_move_by_streams_of_their_own() -> None:
     found = motion.stream(np.arange(adhoc.MOST_NODES), attempts)
     assert len(np.unique(found)) == found.size
     assert found.min() == adhoc.STREAM_MOTION and found.max() < adhoc.STREAM_ROUTING
-    assert (found[1, :64] == adhoc.STREAM_MOTION + np.arange(64) + 64).all()  # as when there were no others
+    assert (found[1, :64] == adhoc.STREAM_MOTION + np.arange(64) + 64).all()  # as without the other streams

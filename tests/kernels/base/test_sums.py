@@ -1,4 +1,4 @@
-"""Sums of two words."""
+"""Sums stored in two 64-bit words."""
 
 import numpy as np
 import pytest

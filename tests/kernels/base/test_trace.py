@@ -1,4 +1,4 @@
-"""Rows of a trace."""
+"""Trace: content of its rows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""BIC, CUBIC, Westwood: each step by its definition, known shapes, and the whole sender beside its twin."""
+"""BIC, CUBIC and Westwood: steps by definition, known window curves, and comparison with the twin."""
 
 import math
 from pathlib import Path
@@ -24,7 +24,7 @@ NONE = np.zeros(0)
 
 
 class Driven:
-    """A congestion control under a steady stream of ACKs for two packets each, a window per round trip."""
+    """Congestion control driven by a steady stream of ACKs of two packets each, one window per round trip."""
 
     def __init__(self, module: ModuleType, *, rtt: int, start: int = 5 * SECOND) -> None:
         self.module = module
@@ -90,7 +90,7 @@ def test_sender_equals_twin(name: str) -> None:
 
 
 def wide_windows(count: int, *, seed: int) -> Rows:
-    """Scenarios in which windows become large enough to matter."""
+    """Return scenarios with windows large enough for the controls to differ from Reno."""
     rows = tcp_rows(count, seed=seed)
     rng = np.random.default_rng(seed)
     rows.parameters[:, RowP.WINDOW] = rng.integers(30, 400, count)
@@ -108,7 +108,7 @@ def round_trips_to(driven: Driven, window: float) -> int:
 
 
 def test_bic_searches_the_old_maximum() -> None:
-    """A quarter of the distance per round trip, at most 16 packets; then 20 round trips per 4 packets."""
+    """Test BIC: a quarter of the distance per round trip, at most 16 packets; then 4 packets in 20."""
     driven = Driven(bic, rtt=50 * MS)
     assert driven.lose(200) == 200 * 819 // 1024
     steps = [-driven.cwnd + driven.round_trip() for _ in range(12)]
@@ -118,8 +118,8 @@ def test_bic_searches_the_old_maximum() -> None:
         expected.append(step)
         distance -= step
     assert np.abs(np.array(steps) - expected).max() <= 2.0
-    assert driven.cwnd < 200  # and now it is careful
-    # Logarithmic: twice the window, twice the distance, needs but a few more round trips.
+    assert driven.cwnd < 200  # and growth is slow near the old maximum
+    # The search is logarithmic: twice the distance needs only a few more round trips.
     counts = []
     for maximum in (150, 300):
         driven = Driven(bic, rtt=50 * MS)
@@ -150,7 +150,7 @@ def test_small_windows_of_bic_are_those_of_standard_tcp() -> None:
 
 @pytest.mark.parametrize("maximum", [500, 1500])
 def test_cubic_follows_its_curve(maximum: int) -> None:
-    """W(t) = C (t - K)^3 + Wmax with C = 410/1024, one round trip ahead."""
+    """Test W(t) = C (t - K)^3 + Wmax with C = 410/1024, evaluated one round trip ahead."""
     driven = Driven(cubic, rtt=40 * MS)
     assert driven.lose(maximum) == maximum * 819 // 1024
     k_s = ((maximum - driven.cwnd) * 1024 / 410) ** (1 / 3)
@@ -172,7 +172,7 @@ def test_cubic_lowers_its_plateau_for_others() -> None:
 
 
 def test_cubic_is_as_fast_as_standard_tcp_where_that_is_faster() -> None:
-    """At a small bandwidth-delay product: 8/23 packet per window of ACKs, as AIMD with its decrease."""
+    """Test a small bandwidth-delay product: growth of 8/23 packet per window of ACKs, as AIMD."""
     driven = Driven(cubic, rtt=4 * MS)
     driven.lose(40)
     began, start = driven.now, driven.cwnd
@@ -215,7 +215,7 @@ def test_every_estimate_of_westwood_is_that_of_the_twin(seed: int) -> None:
 
 
 def test_westwood_measures_the_bandwidth() -> None:
-    """A steady stream of ACKs: what is left after a loss is bandwidth times least RTT."""
+    """Test that the window after a loss is the measured bandwidth times the minimum RTT."""
     memory = np.zeros(MEMORY_WORDS)
     for k in range(5000):  # two packets each ms, losses and their repair included
         duplicates = k % 100 in (97, 98)
@@ -224,7 +224,7 @@ def test_westwood_measures_the_bandwidth() -> None:
     window = westwood.reduce(120.0, False, 5 * SECOND, 60 * MS, NONE, memory)
     assert window == pytest.approx(2 * 40, rel=0.03)
     assert westwood.reduce(120.0, True, 5 * SECOND, 60 * MS, NONE, memory) == window
-    westwood.on_ack(2, 5 * SECOND, 60 * MS, memory)  # a path after a timeout may be another
+    westwood.on_ack(2, 5 * SECOND, 60 * MS, memory)  # the path may have changed at a timeout
     window = westwood.reduce(120.0, False, 5 * SECOND, 60 * MS, NONE, memory)
     assert window == pytest.approx(2 * 60, rel=0.03)
 

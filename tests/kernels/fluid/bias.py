@@ -2,9 +2,9 @@
 
     python -m tests.kernels.fluid.bias > tests/kernels/fluid/bias.csv
 
-Each case is one family, one sender and one kind of trouble: random loss, full queues, outages, handovers,
-hidden nodes. The table has the sum of each outcome over the networks of a case, from packets and from the
-fluid. The fluids run as plain Python, so that the comparison with the table compiles nothing.
+Each case has one family, one sender and one impairment: random loss, full queues, outages, handovers or
+hidden nodes. The table contains the sum of each outcome over the networks of a case, for the packet model and
+the fluid model. Fluid models run as plain Python, so that the comparison with the table compiles nothing.
 """
 
 import csv
@@ -32,11 +32,11 @@ from tests.kernels.beside_twin import run_as_python
 
 FILE = Path(__file__).with_name("bias.csv")
 LEAST = 20
-"""Events of packets in a case; the bias of a rarer outcome is noise."""
+"""Smallest number of events in the packet model; the bias of a rarer outcome is noise."""
 CONTROLS = ("bic", "cubic", "westwood")
 LINUX = ("linux_reno", "linux_cubic", "linux_bbr")
 ALONE = ("linux_bbr3",)
-"""Today's Linux with a fluid of paths only."""
+"""Controls of today's Linux whose fluid model supports paths only."""
 KINDS = ("tahoe", "reno", "newreno", "sack", "vegas", *CONTROLS)
 
 
@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
 
 class Bias(NamedTuple):
-    """A row of the table: an outcome, summed over the networks of a case."""
+    """Row of the table: an outcome, summed over the networks of a case."""
 
     case: str
     outcome: str
@@ -57,7 +57,7 @@ class Bias(NamedTuple):
 
 
 def sender(kind: str, **more: Any) -> dict[str, Any]:
-    """The transport of a scenario with this TCP."""
+    """Return the transport section of a scenario with this TCP."""
     if kind in (*LINUX, *ALONE):
         return {"protocol": "linux", "congestion_control": kind.removeprefix("linux_"), **more}
     if kind in CONTROLS:
@@ -75,7 +75,7 @@ WINDOW = {"log_uniform": [4, 100]}
 
 
 def paths() -> Iterator[tuple[str, Case]]:
-    """One TCP over a hop with losses and outages, and over several hops with cross traffic."""
+    """Return cases of one TCP over a hop with losses and outages, and over hops with cross traffic."""
     hop = {**HOP, "outages": {"up": "8 s", "down": "0.5 s"}}
     for kind in (*KINDS, *LINUX, *ALONE):
         data = {"duration": "30 s", "transport": sender(kind, window=WINDOW), "hops": [hop]}
@@ -86,7 +86,7 @@ def paths() -> Iterator[tuple[str, Case]]:
 
 
 def associations() -> Iterator[tuple[str, Case]]:
-    """SCTP over one path or two, with and without outages."""
+    """Return cases of SCTP over one or two paths, with and without outages."""
     transport = {"protocol": "sctp", "receiver_window": {"log_uniform": ["8 kB", "200 kB"]}}
     for count, name in ((1, "one path"), (2, "two paths")):
         for outages in ({}, {"outages": {"up": "6 s", "down": "1.5 s"}}):
@@ -101,11 +101,11 @@ WALKERS = {
     "mipv6": "newreno", "hmipv6": "sack", "fmipv6": "newreno", "s_binding": "reno", "s_mip": "tahoe",
     "fhmipv6": "vegas", "himipv6": "westwood",
 }  # fmt: skip
-"""A sender for each handover protocol."""
+"""Sender used with each handover protocol."""
 
 
 def walks() -> Iterator[tuple[str, Case]]:
-    """A host with a handover every few seconds."""
+    """Return cases of a host with a handover every few seconds."""
     mobility = {
         "every": {"uniform": ["4 s", "10 s"]}, "outage": {"log_uniform": ["50 ms", "600 ms"]},
         "map_to_ar": "8 ms", "map_to_map": "20 ms", "home_agent": "60 ms", "domain_size": 2,
@@ -122,7 +122,7 @@ def walks() -> Iterator[tuple[str, Case]]:
 
 
 def dumbbells() -> Iterator[tuple[str, Case]]:
-    """Flows of one TCP over a link that they fill, and over others: RED, ECN, two-way, several links."""
+    """Return cases of flows of one TCP over a saturated link, RED, ECN, two-way traffic or several links."""
     link = {**HOP, "rate": {"log_uniform": ["2 Mbit/s", "20 Mbit/s"]}, "queue": {"integers": [10, 80]}}
     base = {"duration": "30 s", "warm_up": "5 s"}
     hosts = {"source_delay": {"uniform": ["1 ms", "30 ms"]}, "sink_delay": "1 ms"}
@@ -167,7 +167,7 @@ def dumbbells() -> Iterator[tuple[str, Case]]:
 
 
 def adhoc() -> Iterator[tuple[str, Case]]:
-    """Nodes that walk, for each sender, and chains with noise that stand."""
+    """Return cases of mobile nodes for each sender, and of static chains with noise."""
     network = {
         "nodes": {"integers": [4, 12]}, "area": {"side": {"uniform": ["200 m", "500 m"]}}, "range": "180 m",
         "frame_error": {"uniform": ["0 %", "10 %"]}, "residual_error": {"choice": [0, "1 %", "4 %"]},
@@ -192,7 +192,7 @@ def adhoc() -> Iterator[tuple[str, Case]]:
 
 
 def radio() -> Iterator[tuple[str, Case]]:
-    """802.11 cells, meshes and chains with noise, rate control and hidden nodes."""
+    """Return cases of 802.11 cells, meshes and chains with noise, rate control and hidden nodes."""
     rate = {"choice": ["6 Mbit/s", "24 Mbit/s", "54 Mbit/s"]}
     noise = {"uniform": ["0 %", "20 %"]}
     cell = {"standard": "802.11g", "cell": {"stations": {"integers": [2, 6]}}, "rate": rate}
@@ -227,7 +227,7 @@ def radio() -> Iterator[tuple[str, Case]]:
 
 @functools.cache
 def cases() -> dict[str, Case]:
-    """The cases by name; a name begins with the family."""
+    """Return the cases by name; a name begins with the family."""
     parts = (paths(), associations(), walks(), dumbbells(), adhoc(), radio())
     return {name: case for part in parts for name, case in part}
 
@@ -255,7 +255,7 @@ OF_A_NODE = [NodeOut[name] for name in ("QUEUED", "DROPS", "ATTEMPTS", "FAILED",
 
 
 def simulate(name: str, *, fluid: bool) -> dict[str, int]:
-    """The outcomes of a case, summed over its networks."""
+    """Return the outcomes of a case, summed over its networks."""
     scenario, networks = cases()[name]
     rows = build(scenario, replications=networks).rows
     family = name.partition(",")[0]
@@ -273,24 +273,24 @@ def simulate(name: str, *, fluid: bool) -> dict[str, int]:
         return {**summed(both.flows, OF_A_CELL), **summed(both.nodes, OF_A_NODE)}
     if family == "adhoc":
         return summed(out, OF_A_ROUTE)
-    out[:, Out.DROPS_OUTAGE] += out[:, Out.DESTROYED]  # the fluid does not tell them apart
+    out[:, Out.DROPS_OUTAGE] += out[:, Out.DESTROYED]  # the fluid model counts both as outage drops
     return summed(out, OF_A_PATH)
 
 
 def summed(table: NDArray[np.int64], columns: list[Any]) -> dict[str, int]:
-    """The sums of some columns of a table of outcomes."""
+    """Return the sums of some columns of a table of outcomes."""
     return {column.name: int(table[..., column].clip(0).sum()) for column in columns}
 
 
 def measured(name: str) -> list[Bias]:
-    """The rows of the table for a case."""
+    """Return the rows of the table for a case."""
     packets, fluid = simulate(name, fluid=False), simulate(name, fluid=True)
     return [Bias(name, key, packets[key], fluid[key]) for key in packets if packets[key] >= LEAST]
 
 
 @functools.cache
 def recorded() -> dict[str, list[Bias]]:
-    """The table in the file, by case."""
+    """Return the table in `bias.csv`, by case."""
     found: dict[str, list[Bias]] = {}
     with FILE.open() as lines:
         for row in csv.DictReader(lines):

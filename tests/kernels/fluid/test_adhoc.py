@@ -1,4 +1,4 @@
-"""The fluid of ad hoc networks: conservation, known answers, and a comparison with packets."""
+"""Fluid model of ad hoc networks: conservation, known results, and comparison with the packet model."""
 
 from typing import Any
 
@@ -36,9 +36,9 @@ def rows_for(kind: str, count: int, *, seed: int) -> ManetRows:
 @pytest.mark.full
 @settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @example(seed=99999, kind="newreno")  # a file shorter than the window in which a packet is lost
-@example(seed=15838, kind="newreno")  # a link changes behind the end of a file
+@example(seed=15838, kind="newreno")  # a link changes after the end of a file
 @given(seed=st.integers(0, 1 << 30), kind=st.sampled_from(KINDS))
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
     rows = rows_for(kind, 8, seed=seed)
     out = run_as_python(f"fluid_manet_{kind}", rows)
@@ -51,12 +51,12 @@ def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
     assert (distinct == rows.parameters[:, RowP.LIMIT])[done].all()
     times = [ManetOut.FIRST_RX, ManetOut.LAST_RX, ManetOut.COMPLETED, ManetOut.FINISHED]
     assert (np.delete(out[:, : ManetOut.COLUMNS], times, 1) >= 0).all()
-    assert (out[:, ManetOut.COLUMNS :] <= 0).all()  # nothing is said of the nodes
+    assert (out[:, ManetOut.COLUMNS :] <= 0).all()  # the fluid model has no outcomes of nodes
 
 
 @pytest.mark.full
 def test_the_network_is_that_of_the_packets() -> None:
-    """To the microsecond: motion, links and shortest paths are the same, whatever flows over them."""
+    """Compare motion, links and shortest paths [us] with the packet model; they do not depend on traffic."""
     rows = manet_rows(40, seed=4)
     rows.parameters[:, RowP.LIMIT] = 1 << 62
     fluid, packets = run("newreno", rows), launch.run(models.model("manet_newreno"), rows)
@@ -74,7 +74,7 @@ def test_rows_do_not_depend_on_their_neighbours() -> None:
 
 
 def chain(hops: int, **values: Any) -> Scenario:
-    """Nodes 200 m apart, of which each decodes its neighbours and senses two on each side."""
+    """Return a chain of nodes 200 m apart; each decodes its neighbours and senses two nodes on each side."""
     nodes = [[{"time": "0 s", "x": f"{200 * k} m"}] for k in range(hops + 1)]
     network = {"range": "250 m", "mobility": {"model": "given", "nodes": nodes}, "sink": hops}
     transport = {"protocol": "newreno", "payload": "1000 B", "window": 4}
@@ -99,7 +99,7 @@ def test_a_lone_sender_of_datagrams_has_an_exchange_and_a_backoff_each() -> None
 @pytest.mark.parametrize("hops", [1, 2, 3, 4])
 @pytest.mark.parametrize("noise", ["0 %", "8 %"])
 def test_static_chains_are_those_of_packets(hops: int, noise: str) -> None:
-    """From three hops on, nodes are hidden from each other: it is too high by up to a seventh with noise."""
+    """Test chains; with noise and three or more hops, hidden nodes make the fluid up to 1/7 too high."""
     scenario = chain(hops, **{"adhoc.frame_error": noise})
     most = 0.03 if hops < 3 else 0.15
     assert goodput(scenario) == pytest.approx(goodput(scenario, "packet"), rel=most)
@@ -107,14 +107,14 @@ def test_static_chains_are_those_of_packets(hops: int, noise: str) -> None:
 
 @pytest.mark.full
 def test_a_silence_ends_with_the_first_request_after_it() -> None:
-    """Requests go out 0, 2 and 10 s after the link is given up, and then every 10 s."""
+    """Test route requests, which are sent 0, 2 and 10 s after the link breaks, and then every 10 s."""
     away = [{"time": "5 s", "x": "200 m"}, {"time": "15 s", "x": "3 km"}]
     away += [{"time": "20 s", "x": "3 km"}, {"time": "30 s", "x": "200 m"}]
     nodes = [[{"time": "0 s", "x": "0 m"}], away]
     mobility = {"model": "given", "nodes": nodes}
     scenario = chain(1, duration="60 s", **{"adhoc.mobility": mobility})
     waited = simulate(scenario.with_values({"fidelity": "fluid"}), replications=1).frame["waited_s"][0]
-    there, since = 30 - 50 / 280, 5 + 50 / 280 + 0.0354  # in reach at 250 m; the MAC gives up
+    there, since = 30 - 50 / 280, 5 + 50 / 280 + 0.0354  # in range up to 250 m; the MAC gives up
     first = next(since + at for at in (0, 2, 10, 20, 30, 40) if since + at >= there)
     assert waited == pytest.approx(first - since, abs=0.05)
 
@@ -147,7 +147,7 @@ def test_drawn_networks_are_those_of_packets(kind: str, median: float, most: flo
 
 @pytest.mark.full
 def test_residual_errors_are_those_of_the_packets() -> None:
-    """A transfer that loses none by packets loses none here."""
+    """Compare residual losses; the fluid has no losses where the packet model has none."""
     values = {"adhoc.residual_error": "1 %", "transport.packets": 60}
     rows = build(chain(1, **values), replications=100).rows
     fluid, packets = run("newreno", rows), launch.run(models.model("manet_newreno"), rows)

@@ -1,4 +1,4 @@
-"""CoDel and FQ-CoDel in the fluid of shared links: control law, fair shares, known answers."""
+"""CoDel and FQ-CoDel in the fluid model of shared links: control law, fair shares, known results."""
 
 import math
 from typing import Any
@@ -14,11 +14,11 @@ from netcarlo.kernels.fluid.state import ONE, Codel, FlowWord, LinkFloat, LinkWo
 from netcarlo.kernels.shared.layout import Link, Shared
 
 MS = NS // 1000
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 
 
 class Queue:
-    """A queue with CoDel whose delay is given, in steps of 10 ms in which 20 packets arrive."""
+    """Queue with CoDel and a given delay, in steps of 10 ms in which 20 packets arrive."""
 
     def __init__(self, *, target: int = 5 * MS, interval: int = 100 * MS) -> None:
         self.p = np.zeros(Shared.COLUMNS, np.int64)
@@ -28,7 +28,7 @@ class Queue:
         self.number = 0
 
     def step(self, wait_ms: float, packets: int = 40) -> int:
-        """Return the drops that have become due at the end of a step, and take them."""
+        """Return the drops that have become due at the end of a step, and reset their count."""
         self.words[LinkWord.QUEUED] = packets * ONE
         self.words[LinkWord.BACKLOG] = packets * 1000 * ONE
         self.floats[LinkFloat.WAIT] = wait_ms / 10
@@ -39,7 +39,7 @@ class Queue:
 
 
 def test_drops_come_at_the_times_of_the_control_law() -> None:
-    """The first after an interval above the target, the next ones each interval / sqrt(count) later."""
+    """Test the first drop after an interval above the target, and the gaps interval / sqrt(count)."""
     queue = Queue()
     drops = [queue.step(8.0) for _ in range(500)]
     due, count, times = 0.110, 1, []

@@ -1,7 +1,7 @@
-"""The fluids are as far from packets as `bias.csv` says, and no further than a fluid may be.
+"""Bias of the fluid models: as recorded in `bias.csv`, and within the limits of each family.
 
-A change of a fluid that moves an outcome by more than `STEADY` fails here. If it is meant, measure the bias
-again (`python -m tests.kernels.fluid.bias`) and change the pages docs/results/fluid-*.md with it.
+A change of a fluid model that moves an outcome by more than `STEADY` fails here. If the change is intended,
+measure the bias again (`python -m tests.kernels.fluid.bias`) and change the pages docs/results/fluid-*.md.
 """
 
 import pytest
@@ -9,11 +9,11 @@ import pytest
 from tests.kernels.fluid import bias
 
 STEADY = 0.01
-"""Largest change of an outcome, as a part of the packets' or of the recorded one, whichever is more."""
+"""Largest change of an outcome, as a share of the larger of its packet-model and recorded values."""
 CLOSE = {"path": 0.12, "sctp": 0.08, "mobile": 0.08, "shared": 0.2, "adhoc": 0.12, "802.11": 0.1}
-"""Largest error of what is delivered, by family; chains of hidden nodes are another matter."""
+"""Largest relative error of delivered packets, by family; `HIDDEN` lists the exceptions."""
 HIDDEN = {"adhoc, newreno over a chain with noise": 0.5}
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 
 
 @pytest.mark.full

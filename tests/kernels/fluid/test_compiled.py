@@ -1,6 +1,6 @@
-"""Compiled fluids give the bits of the plain Python that they are written in.
+"""Compiled fluid models: bitwise comparison with the same code run as plain Python.
 
-The models are a covering set: each pair of a network, a sender and an option that fluids have is in one.
+The models are a covering set: each pair of network, sender and option of fluid models is in one of them.
 """
 
 import pytest
@@ -15,13 +15,13 @@ from tests.twins.rows import rows_of
 
 FLUIDS = {name: address for name, address in covering.addresses().items() if address.fluid}
 FIRST = ("fluid", "fluid_newreno", "fluid_wifi", "fluid_manet_newreno", "fluid_sctp_mobile")
-"""A model of each engine."""
+"""Models, one of each engine."""
 NAMES = covering.covering(FLUIDS, start=FIRST)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_compiled_model_equals_plain_python(name: str) -> None:
     rows = rows_of(name, 8, seed=43)
     if isinstance(rows, ManetRows) and name == "fluid_manet_udp":

@@ -1,4 +1,4 @@
-"""The fluid of 802.11 cells with EDCA: conservation, the formula of saturated cells, and packets."""
+"""Fluid model of EDCA cells: conservation, saturation formula, comparison with the packet model."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The fluid models: conservation, known answers, and a comparison with packets."""
+"""Fluid models: conservation, known results, and comparison with the packet models."""
 
 import math
 
@@ -44,7 +44,7 @@ def run(rows: SharedRows, model: str = "fluid", **options: int) -> NDArray[np.in
 
 
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_measuring_delays_changes_nothing_else() -> None:
     rows = gauged_rows(shared_rows(12, seed=2, kinds=range(9)), seed=2)
     plain = rows._replace(parameters=rows.parameters.copy())
@@ -57,7 +57,7 @@ def test_measuring_delays_changes_nothing_else() -> None:
 
 
 def networks(model: str, seed: int) -> SharedRows:
-    """Random shared links for a fluid, the last two with SCTP, with CoDel and FQ-CoDel if it has them."""
+    """Return random networks of a fluid model; the last two have SCTP. Links have AQM if the model has it."""
     rows = stack([shared_rows(6, seed=seed, kinds=range(9)), all_sctp(2, seed=seed)])
     if model == "fluid_aqm":
         rows = managed_rows(rows, seed=seed)
@@ -84,7 +84,7 @@ def test_what_goes_in_comes_out(model: str, seed: int) -> None:
         flows[..., FlowOut.DELIVERED] <= flows[..., FlowOut.RECEIVED] + flows[..., FlowOut.IN_FLIGHT_BEFORE]
     ).all()
     out = (LinkOut.DROPS, LinkOut.SENT, LinkOut.WAITING)
-    all_of_it = rows.parameters[:, Shared.WARM_UP] == 0  # nothing waits when counting begins
+    all_of_it = rows.parameters[:, Shared.WARM_UP] == 0  # without a warm-up, queues are empty at first
     assert (links[..., LinkOut.ARRIVALS] == sum(links[..., way] for way in out))[all_of_it].all()
     assert (links >= 0).all() and (np.delete(flows, [FlowOut.COMPLETED, FlowOut.FINISHED], -1) >= 0).all()
 
@@ -102,7 +102,7 @@ def test_rows_do_not_depend_on_their_neighbours() -> None:
 @quick
 @given(seed=st.integers(0, 1 << 30))
 def test_no_link_carries_more_than_its_rate(model: str, seed: int) -> None:
-    """No receiver gets more than the links carry, and no queue exceeds its capacity."""
+    """Test that deliveries do not exceed the link rate, and queues do not exceed their capacity."""
     rows = networks(model, seed)
     p, flows, links = rows.parameters, *tables(run(rows, model), rows)
     span = (p[:, RowP.END] - p[:, Shared.WARM_UP])[:, None]
@@ -149,7 +149,7 @@ def test_a_window_limits_the_rate() -> None:
 
 @pytest.mark.parametrize("access", ["1 Gbit/s", "2 Mbit/s"])
 def test_what_is_in_flight_at_the_end_has_not_arrived(access: str) -> None:
-    """A window of 20 packets: as much of it is on its way to the receiver as that way is of a round trip."""
+    """Test a window of 20 packets: the share in flight to the receiver is one-way delay over round trip."""
     rows = build(
         one_link(**{"shared.access.source_rate": access, "shared.access.sink_rate": access}), replications=1
     ).rows
@@ -160,9 +160,9 @@ def test_what_is_in_flight_at_the_end_has_not_arrived(access: str) -> None:
     assert flow[FlowOut.IN_FLIGHT] == pytest.approx(expected, abs=1.01)
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_packets_on_an_idle_network_take_the_time_of_its_links() -> None:
-    """A datagram of 1,000 bytes: cables of 2 Mbit/s, 9 ms and 1 ms, and a link of 100 Mbit/s and 40 ms."""
+    """Test 1,000-byte datagrams over cables of 2 Mbit/s, 9 and 1 ms, and a link of 100 Mbit/s and 40 ms."""
     stream = {"udp": {"rate": "100 kbit/s", "payload": "1000 B", "header": "0 B"}, "class": "video"}
     access = {"shared.access.source_rate": "2 Mbit/s", "shared.access.sink_rate": "2 Mbit/s"}
     rows = build(one_link(**access, **{"shared.flows": [stream], "duration": "30 s"}), replications=1).rows
@@ -173,7 +173,7 @@ def test_packets_on_an_idle_network_take_the_time_of_its_links() -> None:
 
 
 def test_flows_alike_get_the_same() -> None:
-    """To the packet, where nothing is lost at random; a Vegas keeps the queue short enough for that."""
+    """Compare equal flows to the packet, without any loss; Vegas avoids loss by keeping the queue short."""
     for tcp, window in (("newreno", 20), ("cubic", 30), ("vegas", 300)):
         values = {"shared.dumbbell.queue": "3000 packets", "shared.flows.0.count": 5}
         rows = build(one_link(**values, **{"transport.window": window}), replications=1).rows
@@ -183,7 +183,7 @@ def test_flows_alike_get_the_same() -> None:
 
 
 def test_a_network_on_which_all_takes_twice_as_long_carries_the_same_packets() -> None:
-    """Steps are half of the round trip of 40 ms, and of 20 ms: no time is in a wrong unit."""
+    """Compare networks with round trips of 20 and 40 ms, to detect times in a wrong unit."""
     values = {"shared.dumbbell.rate": "8 Mbit/s", "shared.dumbbell.delay": "8 ms", "transport.window": 60}
     access = {"shared.access.source_delay": "1 ms", "shared.access.sink_delay": "1 ms"}
     flows = [{"count": 3}, {"udp": {"rate": "1 Mbit/s", "payload": "500 B"}}]
@@ -213,7 +213,7 @@ def test_flows_that_fill_a_link_share_it_evenly() -> None:
 
 @pytest.mark.parametrize(("tcp", "factor"), [("newreno", 1.31), ("sack", 1.31), ("reno", 1.31)])
 def test_random_loss_gives_the_inverse_square_root(tcp: str, factor: float) -> None:
-    """The mean of a window that grows by one and halves at random is 1.31 / sqrt(p), without timeouts."""
+    """Test the mean window under random loss without timeouts: 1.31 / sqrt(p)."""
     loss = 1e-3
     values: dict[str, object] = {"transport.window": 500, "shared.flows.0.count": 8}
     values |= {"shared.dumbbell.rate": "1 Gbit/s", "shared.dumbbell.loss": loss, "transport.protocol": tcp}
@@ -233,7 +233,7 @@ def test_a_finite_flow_ends() -> None:
 
 
 def test_losses_of_days_outgrow_no_word() -> None:
-    """In a day a stream of ten times what the link carries loses some 95 million packets."""
+    """Test a day of a stream of ten times the link rate, which loses about 95 million packets."""
     stream = {"udp": {"rate": "10 Mbit/s", "payload": "1000 B", "header": "0 B"}}
     values = {"shared.flows": [stream], "shared.dumbbell.rate": "1 Mbit/s", "duration": "86400 s"}
     scenario = one_link(**values)
@@ -277,14 +277,14 @@ def test_path_with_outages_is_near_packets(down_s: float) -> None:
     assert np.corrcoef(cheap, exact)[0, 1] > 0.85
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_every_packet_that_a_path_delivers_has_a_delay() -> None:
     rows = with_delays(tcp_rows(60, seed=5), seed=5)
     out = run_as_python("fluid_newreno_delays", rows)
     assert (out[:, : len(Out)] == run_as_python("fluid_newreno", rows)).all()
     counts = out[:, len(Out) :]
     distinct = np.minimum(out[:, Out.DELIVERED], rows.parameters[:, RowP.LIMIT])
-    assert (abs(counts[:, DelayOut.PACKETS] - distinct) <= 1).all()  # of parts of a packet
+    assert (abs(counts[:, DelayOut.PACKETS] - distinct) <= 1).all()  # fractions of a packet are rounded
     assert (counts[:, DelayOut.LATE] > 0).any()
 
 

@@ -1,4 +1,4 @@
-"""Windows and loss recovery of today's Linux in the fluid, by RFC 9438, RFC 5681, HyStart and RFC 8985."""
+"""Windows and recovery of today's Linux in the fluid model: RFC 9438, RFC 5681, HyStart, RFC 8985."""
 
 import itertools
 from typing import Any
@@ -20,11 +20,11 @@ from tests.kernels.beside_twin import run_as_python
 from tests.twins.shared.scenarios import linux_shared_rows
 
 BOTH = pytest.mark.parametrize("kind", [LINUX_RENO, LINUX_CUBIC])
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 
 
 class Sender:
-    """A sender alone on a path without queue limit: a packet takes 1 ms at the slowest hop."""
+    """Single sender on a path without queue limit; the slowest hop transmits a packet in 1 ms."""
 
     def __init__(self, kind: int, *, rtt_ms: int, slow_start: int = SlowStart.OF_CONTROL) -> None:
         self.p = np.zeros(len(P), np.int64)
@@ -58,7 +58,7 @@ def test_slow_start_doubles_with_delayed_acks(kind: int) -> None:
 
 
 def test_hystart_ends_slow_start_of_cubic_by_the_train_of_acks() -> None:
-    """Half of the minimum RTT and 0.5 ms more are 200.5 packets behind the window of the round."""
+    """Test the ACK train: it ends slow start after half the minimum RTT and 0.5 ms, or 200.5 packets."""
     sender = Sender(LINUX_CUBIC, rtt_ms=400)
     sender.pass_rounds(6)
     assert sender.g[FlowFloat.SSTHRESH] == 320 + 200
@@ -67,10 +67,10 @@ def test_hystart_ends_slow_start_of_cubic_by_the_train_of_acks() -> None:
 
 def test_hystart_ends_slow_start_by_delay_where_acks_are_too_far_apart() -> None:
     sender = Sender(LINUX_CUBIC, rtt_ms=60)
-    sender.g[FlowFloat.SERVICE] = 3.0 * MS  # no train
+    sender.g[FlowFloat.SERVICE] = 3.0 * MS  # too far apart for an ACK train
     windows = sender.pass_rounds(5)
     assert windows[:3] == pytest.approx([20, 40, 80])
-    assert sender.g[FlowFloat.SSTHRESH] == 160 + 16  # the round before it began with 80 ms
+    assert sender.g[FlowFloat.SSTHRESH] == 160 + 16  # the previous round began with an RTT of 80 ms
 
 
 def test_standard_slow_start_goes_on_and_hystart_plus_plus_slows_down() -> None:
@@ -95,7 +95,7 @@ def test_reno_grows_by_a_packet_in_a_round_trip_and_halves() -> None:
 
 @pytest.mark.parametrize("rtt_ms", [100, 300])
 def test_cubic_follows_the_function_of_rfc_9438(rtt_ms: int) -> None:
-    """In its concave and in its convex part, from 0.7 of 200 packets on."""
+    """Test the concave and convex regions, from 0.7 of 200 packets on."""
     sender = Sender(LINUX_CUBIC, rtt_ms=rtt_ms)
     sender.g[[FlowFloat.CWND, FlowFloat.SSTHRESH, FlowFloat.SERVICE]] = 200, 2, 1.0
     linux.on_recovery(sender.g, LINUX_CUBIC)
@@ -111,7 +111,7 @@ def test_cubic_follows_the_function_of_rfc_9438(rtt_ms: int) -> None:
 
 
 def test_cubic_is_not_slower_than_reno_with_its_decrease() -> None:
-    """Reno-friendly region (RFC 9438, section 4.3): 3 (1 - 0.7) / (1 + 0.7) packets in a round trip."""
+    """Test the Reno-friendly region (RFC 9438, section 4.3): 3 (1 - 0.7) / (1 + 0.7) packets per round."""
     sender = Sender(LINUX_CUBIC, rtt_ms=20)
     sender.g[[FlowFloat.CWND, FlowFloat.SSTHRESH, FlowFloat.SERVICE]] = 20, 2, 1.0
     linux.on_recovery(sender.g, LINUX_CUBIC)
@@ -174,7 +174,7 @@ def test_a_timer_that_expires_again_runs_from_the_retransmission_and_keeps_ssthr
 
 @BOTH
 def test_the_undo_of_a_timeout_restores_window_and_threshold_but_not_the_plateau(kind: int) -> None:
-    """`tcp_undo_cwnd_reduction` restores them; `bictcp_reset` has cleared `last_max_cwnd` before."""
+    """Test `tcp_undo_cwnd_reduction`; `bictcp_reset` has cleared `last_max_cwnd` before it."""
     sender = Sender(kind, rtt_ms=100)
     sender.g[[FlowFloat.CWND, FlowFloat.SSTHRESH]] = 100.0, 200.0
     linux.on_recovery(sender.g, kind)
@@ -188,7 +188,7 @@ def test_the_undo_of_a_timeout_restores_window_and_threshold_but_not_the_plateau
 
 
 def bbr_over(seconds: int, *, rtt_ms: int, alone: float) -> NDArray[np.float64]:
-    """Return the floats of a BBR flow over a hop that delivers a packet in 1 ms, after so many seconds."""
+    """Return the floats of a BBR flow over a hop with 1 ms per packet, after this many seconds."""
     sender = Sender(LINUX_BBR, rtt_ms=rtt_ms)
     g = sender.g
     bbr.begin(g, 0, alone)
@@ -227,8 +227,10 @@ def test_bbr_does_not_reduce_its_window_at_a_loss() -> None:
 
 
 def bbr3_after(seconds: float, *, mode: bbr3.Mode) -> Sender:
-    """Return BBR v3 over a path of 80 packets, at the first round trip after so many seconds that ends in
-    this mode."""
+    """Return the state of BBR v3 over a path of 80 packets.
+
+    It is that of the first round trip after this many seconds that ends in this mode.
+    """
     sender = Sender(LINUX_BBR3, rtt_ms=80)
     bbr3.begin(sender.g)
     while sender.now < seconds * 1000 * MS or sender.g[FlowFloat.MODE] != mode:
@@ -252,7 +254,7 @@ def test_bbr3_cruises_at_the_bandwidth_and_probes_beyond_it() -> None:
     cruising = windows[bbr3.Mode.CRUISE]
     assert cruising == pytest.approx([80 * 0.99 + 1] * len(cruising), abs=0.3)
     assert 120 < max(windows[bbr3.Mode.UP]) <= 180  # 2.25 bandwidth-delay products at most
-    # A probe follows 2.5 s after one for the RTT, which comes every 5 s and restarts the cycle.
+    # A bandwidth probe begins 2.5 s after an RTT probe, which occurs every 5 s and restarts the cycle.
     assert max(np.diff(probes)) < 6 and len(probes) >= 3
     halved = windows[bbr3.Mode.PROBE_RTT]
     assert 3 * 3 <= len(halved) <= 3 * 5 and min(halved) == 40  # three times, for 200 ms and a round trip

@@ -1,4 +1,4 @@
-"""The fluid model of mobile hosts: known answers and a comparison with packets."""
+"""Fluid model of mobile hosts: known results and comparison with the packet model."""
 
 import numpy as np
 import pytest
@@ -20,9 +20,9 @@ def run(kind: str, rows: Rows) -> NDArray[np.int64]:
 
 @pytest.mark.full
 def test_a_small_window_gets_over_a_handover_in_which_nothing_else_is_out() -> None:
-    """The second of two packets of Vegas reports the loss of the first (network 24).
+    """Test a window of two packets of Vegas: the second packet reports the loss of the first (network 24).
 
-    The detection takes a round trip; otherwise the same handover would recur without end.
+    The detection takes a round trip; otherwise the fluid would process the same handover endlessly.
     """
     out = run("vegas", walks("fmipv6", "vegas", 26))
     assert (out[:, Out.DELIVERED] > 0).all()
@@ -30,7 +30,7 @@ def test_a_small_window_gets_over_a_handover_in_which_nothing_else_is_out() -> N
 
 @pytest.mark.full
 def test_a_host_that_never_moves_is_like_a_fixed_one() -> None:
-    """The rows have no random loss, because only a mobile host's fluid has that of the packets."""
+    """Compare without random loss, because only the mobile fluid draws the losses of the packet model."""
     rows = walks("hmipv6", "newreno", 40)
     p = rows.parameters
     p[:, MobileP.SCHEDULE], p[:, MobileP.MAP_TO_AR] = SCHEDULE_PERIODIC, 0
@@ -42,7 +42,7 @@ def test_a_host_that_never_moves_is_like_a_fixed_one() -> None:
 
 
 def one(protocol: str, **mobility: object) -> Scenario:
-    """A window that fills half of a path, and one handover in the middle."""
+    """Return a scenario with a window of half the path's capacity, and one handover in the middle."""
     return Scenario.check({
         "duration": "60 s",
         "fidelity": "fluid",
@@ -77,7 +77,7 @@ def test_a_small_buffer_loses_the_rest_of_the_window() -> None:
 
 @pytest.mark.full
 def test_copies_that_nobody_needs_fill_a_buffer() -> None:
-    """S-MIP's new router gets copies of what the old one delivers, for 1.5 s at 400 packets/s."""
+    """Test S-MIP: the new router buffers copies of delivered packets for 1.5 s at 400 packets/s."""
     frame = simulate(one("s_mip", buffer=50), replications=1).frame
     assert frame["lost_in_buffer"][0] > 0 and frame["lost_in_handover"][0] == 0
 
@@ -89,7 +89,7 @@ def test_copies_that_nobody_needs_fill_a_buffer() -> None:
     ("fhmipv6", "linux_bbr", 5),
 ])  # fmt: skip
 def test_it_is_close_to_packets(protocol: str, kind: str, most: float) -> None:
-    """The medians of docs/results/fluid-mobile.md, and the spread of 120 networks."""
+    """Check the median error over 120 networks (docs/results/fluid-mobile.md), and the handovers."""
     fluid, packets, _ = of_mobile(protocol, kind, 120)
     error = np.abs(fluid[:, Out.DELIVERED] / np.maximum(packets[:, Out.IN_ORDER], 1) - 1)
     assert np.median(error) < most / 100
@@ -100,7 +100,7 @@ def test_it_is_close_to_packets(protocol: str, kind: str, most: float) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("every", ["2 s", "3 s", "5 s"])
 def test_timers_of_sctp_stay_backed_off_from_handover_to_handover(every: str) -> None:
-    """Retransmissions after a timeout measure no round trip (Karn), so timers stay backed off.
+    """Check back-off: retransmissions give no RTT sample (Karn's algorithm), so timers stay backed off.
 
     The timeouts are those of the packet model, which has 6, 6 and 46 in two minutes of handovers that each
     lose all packets in flight.
@@ -118,7 +118,7 @@ LINUX = pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
 
 
 def prepared(control: str, *, outage: str, buffer: int = 2000, **values: str) -> Scenario:
-    """A handover at 30 s that buffers packets, of a sender of today's Linux."""
+    """Return a scenario of today's Linux with a handover at 30 s that buffers packets."""
     scenario = one("fmipv6", outage=outage, buffer=buffer)
     linux = {"protocol": "linux", "congestion_control": control}
     return scenario.with_values({"transport": linux, **values})
@@ -155,7 +155,7 @@ def test_timeouts_of_linux_during_a_handover_are_those_of_packets(control: str, 
 @LINUX
 @pytest.mark.parametrize(("outage", "end"), [("300 ms", 30.3), ("500 ms", 30.5), ("1 s", 31.0)])
 def test_a_spurious_timeout_of_linux_leaves_the_window(control: str, outage: str, end: float) -> None:
-    """The delayed ACKs show that nothing was lost (RFC 3522): slow start from one packet is undone.
+    """Check the undo: the delayed ACKs show that the timeout was spurious (Eifel detection, RFC 3522).
 
     If the buffer is too small, the losses cause a recovery, which reduces the window of Reno and CUBIC once.
     """

@@ -1,4 +1,4 @@
-"""The fluid of MPTCP: that of today's Linux on each path."""
+"""Fluid model of MPTCP, which runs the fluid model of today's Linux on each path."""
 
 
 import numpy as np
@@ -19,7 +19,7 @@ ALIKE = [Out[name] for name in (
 
 @pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
 def test_one_subflow_is_the_tcp_of_linux(control: str) -> None:
-    """Outcome by outcome; a transfer is complete at the same time."""
+    """Compare each outcome, including the completion time, with those of TCP."""
     rows = mptcp_rows(40, seed=4)
     rows.parameters[:, MptcpP.SUBFLOWS], rows.parameters[:, MptcpP.BACKUP] = 1, 0
     own = run_as_python(f"fluid_mptcp_{control}", rows)
@@ -31,7 +31,7 @@ def test_one_subflow_is_the_tcp_of_linux(control: str) -> None:
 
 
 def test_subflows_share_a_transfer_and_the_window() -> None:
-    """Each packet is delivered once, by one of up to four paths."""
+    """Check that each packet is delivered once, over one of up to four paths."""
     hop = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": 100}
     data = {
         "duration": "60 s", "fidelity": "fluid",

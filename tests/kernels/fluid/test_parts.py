@@ -1,4 +1,4 @@
-"""Parts of the fluids against the packet models' code, and against formulae with a source."""
+"""Parts of the fluid models: comparison with the packet models and with published formulae."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -25,11 +25,11 @@ from netcarlo.kernels.wireless import rate_control
 from netcarlo.kernels.wireless.layout import ARF, Link, Radio
 from netcarlo.kernels.wireless.state import LinkState
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 
 
 def parameters(**values: int) -> Any:
-    """The columns of a row, zero unless given."""
+    """Return the columns of a row, zero unless given."""
     p = np.zeros(len(P), np.int64)
     for name, value in values.items():
         p[P[name]] = value
@@ -37,7 +37,7 @@ def parameters(**values: int) -> Any:
 
 
 def packet_by_packet(p: Any, hops: Any, losses: Any, count: int) -> list[bool]:
-    """Return which of so many packets are lost, each sent over the hops in order."""
+    """Return which of `count` packets are lost when each is sent over the hops in order."""
     drawn = [0] * len(hops)
 
     def draw(hop: int) -> int:
@@ -66,7 +66,7 @@ def packet_by_packet(p: Any, hops: Any, losses: Any, count: int) -> list[bool]:
 def test_random_losses_are_those_of_the_packets_one_by_one(
     seed: int, chances: list[float], parts: list[int]
 ) -> None:
-    """In steps of any size: a packet that is lost on a hop does not come to the next."""
+    """Compare losses for steps of any size; a packet lost on a hop does not reach the next hop."""
     p, losses = parameters(SEED=seed), thresholds(chances)
     hops = np.zeros((1, len(chances), len(Hop)), np.int64)
     hops[0, :, Hop.PRESENT], hops[0, :, Hop.LOSS] = 1, range(len(chances))
@@ -95,7 +95,7 @@ def test_the_timer_of_sctp_is_that_of_the_packets(rtts: list[int]) -> None:
 
 
 def test_packets_before_a_moment_are_counted_one_by_one() -> None:
-    """The k-th of a burst goes out at k times 8 ms."""
+    """Test a burst whose k-th packet is sent at k times 8 ms."""
     way = Route(0, 8.0 * MS, 0, 0, 0, 0)
     for at in range(0, 100 * MS, MS):
         assert interruption.sent_before(at, 0, way, 10) == sum(k * 8 * MS < at for k in range(10)), at
@@ -118,7 +118,7 @@ class Seen:
 
 
 def test_without_a_tunnel_packets_are_lost_until_they_take_the_new_way() -> None:
-    """The host leaves at 1,000 ms: the last packet that reaches it left the sender 17 ms before."""
+    """Test a host that leaves at 1,000 ms: the last packet that reaches it was sent 17 ms earlier."""
     seen = Seen(DOWN=1000, UP=1100, AT_CN=1300, RELEASE=1200)
     assert (seen.down, seen.up, seen.resume) == (983, 1300, 1300 + 15 + 2 + 20)
     seen = Seen(DOWN=1000, UP=1100, AT_CN=1300, AT_MAP=1250, DETOUR=3, RELEASE=1200)
@@ -126,7 +126,7 @@ def test_without_a_tunnel_packets_are_lost_until_they_take_the_new_way() -> None
 
 
 def test_a_tunnel_takes_its_time() -> None:
-    """From 990 ms on the old router forwards: that is what left the sender 15 ms before."""
+    """Test forwarding by the old router from 990 ms on: it begins with packets sent 15 ms earlier."""
     seen = Seen(DOWN=1000, UP=1100, AT_CN=1300, FORWARD=990, TUNNEL=40, RELEASE=1010)
     assert (seen.down, seen.up, seen.resume) == (975, 975, 990 + 40 + 2 + 20)
     seen = Seen(DOWN=1000, UP=1100, AT_CN=1300, FORWARD=990, TUNNEL=40, RELEASE=1150)
@@ -143,7 +143,7 @@ def test_a_false_alarm_loses_what_went_astray() -> None:
 
 
 def test_an_outage_of_a_later_hop_begins_and_ends_earlier_for_the_sender() -> None:
-    """DOWN, UP, STOP and RESUME of an outage of the second of two hops, from 500 to 700 ms."""
+    """Test DOWN, UP, STOP and RESUME for an outage of the second of two hops from 500 to 700 ms."""
     hops = np.zeros((1, 2, len(Hop)), np.int64)
     hops[0, :, Hop.PRESENT] = 1
     hops[0, :, Hop.DELAY], hops[0, :, Hop.R_DELAY] = (10 * MS, 20 * MS), (30 * MS, 40 * MS)
@@ -163,7 +163,7 @@ def test_an_outage_of_a_later_hop_begins_and_ends_earlier_for_the_sender() -> No
 @pytest.mark.parametrize("loss", [1e-4, 1e-3, 0.01, 0.1])
 @pytest.mark.parametrize("every", [1, 2])
 def test_losses_of_a_cell_bound_the_rate_by_pftk(loss: float, every: int) -> None:
-    """Padhye et al. (SIGCOMM 1998), equation 30, with a timeout of at least 200 ms and two round trips."""
+    """Test Padhye et al. (SIGCOMM 1998), equation 30; the timeout is at least 200 ms and two round trips."""
     p = parameters(ACK_EVERY=every, MIN_RTO=200 * MS)
     found = balance._pftk(p, loss, 50.0 * MS) * 1e9
     root = np.sqrt(3 * every * loss / 8)
@@ -178,13 +178,15 @@ ARF_CASES = [(0.3, 10, 2, 15), (0.1, 10, 2, 15), (0.5, 3, 3, 5), (0.2, 5, 1, 20)
 def test_attempts_at_a_rate_are_those_of_arf(
     fails: float, up: int, down: int, timer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link whose attempts fail at random, by the packets' rate control: how many are made at each of four
-    rates, within two percent of all of 100,000."""
+    """Compare the share of attempts at each of four rates with that of the packet model's rate control.
+
+    100,000 attempts fail at random; shares agree within two percentage points.
+    """
     words_of = np.zeros(1 + max(*Radio, *LinkState), np.int64)
     words_of[[Radio.RATE_CONTROL, Radio.RATES, Radio.ARF_DOWN]] = ARF, 4, down
     words_of[[LinkState.UP, LinkState.WAIT]] = up, timer
     words_of[[Radio.ARF_UP, Radio.ARF_TIMER]] = up, timer
-    # The link's words stand behind those of the network.
+    # The link's words follow those of the network.
     at = len(words_of)
     m = np.concatenate([words_of, words_of])
     m[at + Link.HIGHEST] = 3
@@ -211,7 +213,7 @@ def test_attempts_at_a_rate_are_those_of_arf(
 
 
 def test_a_full_queue_drops_the_packets_that_have_no_room() -> None:
-    """Check a step in which 40 packets of 1,000 bytes come to a link that sends 5 and has room for 10."""
+    """Test a step in which 40 packets of 1,000 bytes arrive at a link that sends 5 and queues 10."""
     s, g = np.zeros(LinkWord.SIZE, np.int64), np.zeros(LinkFloat.SIZE)
     link = np.zeros(shared.Link.COLUMNS, np.int64)
     link[shared.Link.QUEUE] = 10

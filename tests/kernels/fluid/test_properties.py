@@ -1,6 +1,6 @@
-"""Properties of the fluids of a path, of SCTP and of mobile hosts: what is conserved, bounds, units, limits.
+"""Properties of the fluid models of paths, SCTP and mobile hosts: conservation, bounds, units, limits.
 
-All of them hold on random rows in the corners (`tests.twins.path`). The models run as plain Python.
+They hold for random rows with extreme values (`tests.twins.path`). The models run as plain Python.
 """
 
 import functools
@@ -23,17 +23,17 @@ from tests.twins.quic.scenarios import as_quic
 
 
 def linux_mobile_rows(count: int, *, seed: int) -> Rows:
-    """Paths to mobile hosts with today's Linux."""
+    """Return paths to mobile hosts with today's Linux."""
     return as_linux(mobile_rows(count, seed=seed), seed=seed)
 
 
 def quic_rows(count: int, *, seed: int) -> Rows:
-    """Paths with QUIC."""
+    """Return paths with QUIC."""
     return as_quic(tcp_rows(count, seed=seed), seed=seed)
 
 
 def subflow_rows(count: int, *, seed: int) -> Rows:
-    """One path or two with MPTCP, none of which is a backup."""
+    """Return one or two paths with MPTCP, none of which is a backup."""
     rows = mptcp_rows(count, seed=seed)
     rows.parameters[:, MptcpP.BACKUP] = 0
     return rows
@@ -50,18 +50,18 @@ ROWS: dict[str, Any] = {
     "fluid_quic": quic_rows,
     "fluid_sctp": sctp_rows, "fluid_sctp_mobile": sctp_mobile_rows,
 }  # fmt: skip
-"""Random rows for each model."""
+"""Functions that return random rows, by model."""
 DROPS = [Out[f"DROPS_{cause}"] for cause in ("QUEUE", "RANDOM", "OUTAGE", "HANDOVER", "BUFFER")]
 COUNTS = [Out[name] for name in (
     "SENT", "RETRANSMITTED", "RECEIVED", "DELIVERED", "TIMEOUTS", "FAST_RETRANSMITS", "CWND_CUTS", "SAMPLES",
     "SENT_ALTERNATE", "HANDOVERS",
 )] + DROPS  # fmt: skip
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 Ints = NDArray[np.int64]
 
 
 def wire(size: Any, byte_time: Any) -> Any:
-    """The time that `size` bytes take [ns]."""
+    """Return the transmission time of `size` bytes [ns]."""
     return np.floor(size * (byte_time / 2.0**BYTE_TIME_BITS) + 0.5).astype(np.int64)
 
 
@@ -84,28 +84,28 @@ class Path:
 
 
 def simulate(name: str, rows: Rows) -> Ints:
-    """The outcomes of rows under a fluid model."""
+    """Return the outcomes of rows under a fluid model."""
     return run_as_python(name, rows)
 
 
 def without_loss(rows: Rows) -> Rows:
-    """The rows with all random loss removed."""
+    """Return the rows without random loss."""
     losses = np.zeros_like(rows.losses)
     losses[:, -1] = 0xFFFFFFFF
     return rows._replace(losses=losses)
 
 
 def without_trouble(rows: Rows) -> Rows:
-    """The rows without random loss, outages and limits of queues."""
+    """Return the rows without random loss, outages and queue limits."""
     hops = rows.hops.copy()
     hops[..., [Hop.QUEUE, Hop.CROSS_EVERY]] = 0
     return without_loss(rows)._replace(hops=hops, outages=np.full_like(rows.outages, FOREVER))
 
 
 def conserves_packets(name: str, rows: Rows, out: Ints) -> None:
-    """A packet that was sent has arrived, was lost, or is in flight.
+    """Check that each packet sent has arrived, was lost, or is in flight.
 
-    At most two windows are in flight: what waits at the slowest hop or a router, and what follows it.
+    At most two windows are in flight: one queued at the slowest hop or a router, and the next one.
     """
     path = Path(rows, name=name)
     flight = out[:, Out.SENT] - out[:, Out.RECEIVED] - out[:, DROPS].sum(axis=1)
@@ -120,9 +120,9 @@ def conserves_packets(name: str, rows: Rows, out: Ints) -> None:
 
 
 def is_no_faster_than_its_path(name: str, rows: Rows, out: Ints) -> None:
-    """Packets arrive one after the other at the rate of the slowest hop, the first after a one-way delay.
+    """Check that packets arrive at most at the rate of the slowest hop, the first after a one-way delay.
 
-    Round trips are no shorter than without queues, and windows are at most the receiver's.
+    Round trips are no shorter than without queues, and windows do not exceed the receiver's window.
     """
     p, path = rows.parameters, Path(rows, name=name)
     one_path = p[:, SctpP.N_PATHS] < 2
@@ -140,20 +140,20 @@ def is_no_faster_than_its_path(name: str, rows: Rows, out: Ints) -> None:
 
 
 def completes_what_it_delivers(name: str, rows: Rows, out: Ints) -> None:
-    """A complete transfer has delivered all of its packets, and none delivers more than it has."""
+    """Check that a complete transfer has delivered all of its packets, and no transfer more than its own."""
     limit, done = rows.parameters[:, RowP.LIMIT], out[:, Out.COMPLETED] != NEVER
     assert (out[:, Out.DELIVERED] <= limit).all()
     assert (out[done, Out.DELIVERED] == limit[done]).all()
 
 
 def reacts_to_losses_and_to_nothing_else(name: str, rows: Rows, out: Ints) -> None:
-    """A loss is repaired or times out, and without one nothing does."""
+    """Check that rows with losses have retransmissions or timeouts, and rows without losses have none."""
     if "mobile" in name or "sctp" in name:
         return  # a timer may expire while packets wait at a router, or SACKs are lost
     reactions = out[:, Out.TIMEOUTS] + out[:, Out.FAST_RETRANSMITS]
     assert ((out[:, DROPS].sum(axis=1) > 0) == (reactions > 0)).all()
     assert (out[:, Out.CWND_CUTS] <= reactions).all()
-    if "quic" not in name:  # whose window remains at a probe timeout
+    if "quic" not in name:  # QUIC keeps its window at a probe timeout
         assert (out[:, Out.CWND_CUTS] >= out[:, Out.TIMEOUTS]).all()
 
 
@@ -165,7 +165,7 @@ PROPERTIES = (
 
 @functools.cache
 def simulated(name: str) -> tuple[Rows, Ints]:
-    """Sixty random rows of a model, and its outcomes."""
+    """Return sixty random rows of a model, and their outcomes."""
     rows = ROWS[name](60, seed=31)
     return rows, simulate(name, rows)
 
@@ -192,7 +192,7 @@ def test_properties_hold_on_other_rows(seed: int, name: str) -> None:
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("most", [12, pytest.param(120, marks=pytest.mark.full)])
 def test_a_short_transfer_delivers_each_of_its_packets_once(name: str, most: int) -> None:
-    """The last window of a transfer meets losses, outages and handovers in many of these rows."""
+    """Test short transfers; in many rows losses, outages and handovers affect the last window."""
     rows = ROWS[name](60, seed=most)
     rows.parameters[:, RowP.LIMIT] = np.random.default_rng(most).integers(1, most, len(rows.parameters))
     out = simulate(name, rows)
@@ -211,7 +211,7 @@ def test_a_longer_run_begins_as_a_shorter_one(name: str) -> None:
     long = simulate(name, longer)
     growing = [Out.SENT, Out.RECEIVED, Out.SAMPLES, Out.HANDOVERS]
     assert (short[:, growing] <= long[:, growing]).all()
-    assert (short[:, Out.DELIVERED] <= long[:, Out.DELIVERED] + 1).all()  # parts of packets are rounded
+    assert (short[:, Out.DELIVERED] <= long[:, Out.DELIVERED] + 1).all()  # fractions of packets are rounded
     done = short[:, Out.COMPLETED] != NEVER
     assert (short[done, Out.COMPLETED] == long[done, Out.COMPLETED]).all()
 
@@ -219,7 +219,7 @@ def test_a_longer_run_begins_as_a_shorter_one(name: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in ROWS if "mobile" not in name])
 def test_without_losses_nothing_is_sent_again(name: str) -> None:
-    """With an unlimited queue the window or the slowest hop limits the rate."""
+    """Test unlimited queues: no retransmissions, and the window or the slowest hop limits the rate."""
     rows = without_trouble(ROWS[name](40, seed=21))
     p = rows.parameters
     p[:, RowP.LIMIT], p[:, RowP.END] = ENDLESS, p[:, RowP.END] * 10
@@ -232,14 +232,14 @@ def test_without_losses_nothing_is_sent_again(name: str) -> None:
     )
     long = (rounds > 300) & (path.slowest > 0)
     if not any(of in name for of in ("vegas", "sctp", "bbr", "mptcp", "quic")):
-        # BBR pauses to probe the RTT, and an odd packet of QUIC may wait for the next
+        # BBR pauses to probe the RTT, and the ACK of a single packet of QUIC may wait for the next packet
         assert long.sum() > 5
         assert out[long, Out.DELIVERED] == pytest.approx(limit[long], rel=0.02)
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_where_all_packets_are_lost_none_is_delivered(name: str) -> None:
-    """Not even in outages, handovers and full queues, which lose a part of a window."""
+    """Test certain loss, also with outages, handovers and full queues, which lose a part of a window."""
     rows = ROWS[name](60, seed=22)
     rows.losses[:] = 0  # the thresholds of a certain loss
     out = simulate(name, rows)
@@ -259,7 +259,7 @@ HOP_TIMES = [Hop[name] for name in (
 
 
 def slower(rows: Rows) -> Rows:
-    """The rows with all times doubled."""
+    """Return the rows with all times doubled."""
     parameters, hops, outages = rows.parameters.copy(), rows.hops.copy(), rows.outages.copy()
     parameters[:, TIMES] *= 2
     hops[..., HOP_TIMES] *= 2
@@ -270,9 +270,9 @@ def slower(rows: Rows) -> Rows:
 @pytest.mark.full
 @pytest.mark.parametrize("name", [f"fluid_{tcp}" for tcp in TCPS[:6]] + ["fluid_sctp"])
 def test_a_path_on_which_all_takes_twice_as_long_carries_the_same_packets(name: str) -> None:
-    """No time is in a wrong unit, and none is left out. CUBIC and Westwood have times of their own.
+    """Check that all times scale together; CUBIC and Westwood have constants in seconds and are left out.
 
-    Whether the repair of a random loss is lost is drawn by the time, so TCP's rows have no random loss.
+    The loss of a retransmission is drawn by the time, so the rows of TCP have no random loss.
     """
     rows = ROWS[name](80, seed=23)
     rows = rows if name == "fluid_sctp" else without_loss(rows)
@@ -300,7 +300,7 @@ def test_packets_of_twice_the_size_at_twice_the_rate_are_the_same(name: str) -> 
 
 
 def lone() -> Rows:
-    """A minute of an endless transfer without trouble over a hop of 10 Mbit/s and 20 ms each way.
+    """Return a minute of an endless transfer without impairments over a hop of 10 Mbit/s and 20 ms each way.
 
     Packets have 1,000 bytes; 51 of them fill the path, and the window is 200.
     """
@@ -358,13 +358,13 @@ def test_a_window_over_the_round_trip_is_the_rate(tcp: str, window: int) -> None
 def test_a_reno_without_a_buffer_uses_three_quarters_of_its_link(
     tcp: str, queue: int, least: float, most: float
 ) -> None:
-    """The window is a sawtooth from half the path to all of it; a buffer of one path keeps the link busy."""
+    """Test the sawtooth: no buffer gives a utilisation of 3/4, a buffer of one BDP keeps the link busy."""
     rows = lone()
     rows.parameters[:, [RowP.END, ReliableP.INITIAL_SSTHRESH]] = 300_000_000_000, 20
     rows.hops[:, 0, 0, Hop.QUEUE] = queue
     out = simulate(f"fluid_{tcp}", rows)[0]
     assert least < out[Out.DELIVERED] * 800e-6 / 300 < most
-    # A loss for each saw: from W / 2 to W in W / 2 round trips, of up to 51 + queue packets.
+    # One loss per sawtooth: W / 2 to W in W / 2 round trips, with W = 51 + queue packets.
     peak = 51 + queue
     saws = 300 / sum(max(40.8e-3, w * 800e-6) for w in range(peak // 2, peak + 1))
     assert out[Out.FAST_RETRANSMITS] == pytest.approx(saws, rel=0.12)

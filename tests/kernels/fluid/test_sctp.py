@@ -1,4 +1,4 @@
-"""The fluid model of SCTP: known answers and a comparison with packets."""
+"""Fluid model of SCTP: known results and comparison with the packet model."""
 
 import numpy as np
 import pytest
@@ -37,20 +37,20 @@ def test_the_receivers_window_limits_the_rate() -> None:
     scenario = one()
     rows = build(scenario, replications=1).rows
     packets = 30_000 // 1468
-    sent = 8 * 1500 / 10e6  # of two that a SACK answers the first waits for the second
+    sent = 8 * 1500 / 10e6  # a SACK answers two packets: the first waits for the second
     rtt_s = 0.1 + 2 * sent + 8 * 48 / 10e6
     assert run(rows)[0, Out.DELIVERED] == pytest.approx(packets * 60 / rtt_s, rel=0.02)
 
 
 def test_a_long_outage_of_a_single_path_lasts_until_a_timer_after_it() -> None:
-    """1 s, 2 s, 4 s, ... after the last SACK: an outage of 4 s ends with the third timer, 7 s after it."""
+    """Test timeouts 1, 2, 4 s, ... apart: after an outage of 4 s data resume 7 s after the last SACK."""
     calm = delivered(one())
     cut = delivered(one(**{"hops.0.outages": [{"start": "20 s", "duration": "4 s"}]}))
     assert 6.5 < (calm - cut) / calm * 60 < 8.5
 
 
 def test_a_second_path_hides_an_outage_at_the_first_timeout() -> None:
-    """With path_max_retrans 0 new data take the second path a timeout after the outage began."""
+    """Test path_max_retrans 0: new data use the second path one timeout after the outage begins."""
     two = {"paths": [{"hops": [{"rate": "10 Mbit/s", "delay": "50 ms", "queue": 100}]}] * 2}
     transport = {"protocol": "sctp", "receiver_window": "30 kB", "path_max_retrans": 0}
     rows = build(Scenario.check({"duration": "60 s", "transport": transport} | two), replications=1).rows
@@ -63,7 +63,7 @@ def test_a_second_path_hides_an_outage_at_the_first_timeout() -> None:
 
 @pytest.mark.parametrize(("paths", "switch", "most"), [(1, None, 4.0), (2, None, 4.0), (2, (20.0, 1.0), 6.0)])
 def test_it_is_close_to_packets(paths: int, switch: tuple[float, float] | None, most: float) -> None:
-    """The medians of docs/results/fluid-sctp.md, less than half of which is the spread of 120 networks."""
+    """Check the median and the 90 % quantile of the error over 120 networks (docs/results/fluid-sctp.md)."""
     rows = associations("ns2-2.35", paths, 120)
     if switch:
         rows = switched(rows, up_s=switch[0], down_s=switch[1])
@@ -74,7 +74,7 @@ def test_it_is_close_to_packets(paths: int, switch: tuple[float, float] | None, 
 
 
 def test_random_losses_are_those_of_the_packets() -> None:
-    """A lone lossy hop: the first packet that is lost is the same."""
+    """Compare the first lost packet on a single lossy hop with that of the packet model."""
     scenario = one(**{"hops.0.loss": "0.5 %", "transport.packets": 150})
     rows = build(scenario, replications=200).rows
     fluid, packets, _ = both("sctp", rows)

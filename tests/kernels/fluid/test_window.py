@@ -1,4 +1,4 @@
-"""Windows of the fluids grow and shrink as the packet models' congestion controls let them, ACK by ACK."""
+"""Windows of the fluid models: comparison with the per-ACK congestion controls of the packet models."""
 
 import math
 from types import ModuleType
@@ -23,7 +23,7 @@ HUGE = 1 << 40
 
 
 def floats(*, cwnd: float, ssthresh: float = 2.0, receiver: int = HUGE) -> NDArray[np.float64]:
-    """The floats of a flow with this window; round trips are counted in ns."""
+    """Return the floats of a flow with this window; times are in ns."""
     p = np.zeros(len(P), np.int64)
     p[[RowP.WINDOW, TcpP.INITIAL_WINDOW, ReliableP.INITIAL_SSTHRESH, TcpP.TICK]] = receiver, 1, HUGE, MS
     p[[TcpP.VEGAS_ALPHA, TcpP.VEGAS_BETA, TcpP.VEGAS_GAMMA, RowP.LIMIT]] = 1, 3, 1, ENDLESS
@@ -34,7 +34,7 @@ def floats(*, cwnd: float, ssthresh: float = 2.0, receiver: int = HUGE) -> NDArr
 
 
 class Packets:
-    """The packet model's congestion control, which is told of every ACK."""
+    """Congestion control of the packet model, called for every ACK."""
 
     def __init__(self, kind: int, rtt_ms: int, cwnd: float, ssthresh: float) -> None:
         self.control: Any = CONTROLS[kind]
@@ -42,7 +42,7 @@ class Packets:
         self.memory = np.zeros(16)
 
     def round(self) -> None:
-        """A window of packets is acknowledged, one after the other."""
+        """Acknowledge a window of packets, one ACK per packet."""
         packets = int(self.cwnd)
         for k in range(packets):
             now = self.now + k * self.rtt // packets
@@ -54,14 +54,14 @@ class Packets:
         self.now += self.rtt
 
     def lose(self, *, timeout: bool) -> None:
-        """A packet is lost."""
+        """Process the loss of a packet."""
         left = self.control.reduce(self.cwnd, timeout, self.now, self.rtt, np.zeros(0), self.memory)
         self.ssthresh = max(float(int(left)), 2.0)
         self.cwnd = 1.0 if timeout else left
 
 
 def grow(g: NDArray[np.float64], kind: int, rtt_ms: int, now: int, *, parts: int = 1) -> None:
-    """A round trip of the fluid, in so many steps."""
+    """Advance the fluid model by a round trip, in `parts` steps."""
     rtt = float(rtt_ms * MS)
     for k in range(parts):
         acked = float(int(g[FlowFloat.CWND])) / parts
@@ -74,12 +74,12 @@ def grow(g: NDArray[np.float64], kind: int, rtt_ms: int, now: int, *, parts: int
 def test_windows_are_those_of_the_control_that_hears_every_ack(
     kind: int, rtt_ms: int, timeouts: tuple[bool, bool]
 ) -> None:
-    """Slow start, a loss, growth, another loss and growth again; each part lasts for up to 8 s."""
+    """Compare slow start, a loss, growth, another loss and growth again; each phase lasts up to 8 s."""
     packets, g = Packets(kind, rtt_ms, 2.0, 60.0), floats(cwnd=2.0, ssthresh=60.0)
     off = []
     for timeout in (None, *timeouts):
         if timeout is not None:
-            # Both lose at the same window, that of the packets.
+            # Both lose a packet at the same window, that of the packet model.
             g[FlowFloat.CWND] = packets.cwnd
             packets.lose(timeout=timeout)
             (window.on_timeout if timeout else window.on_fast_retransmit)(g, kind, float(rtt_ms * MS))
@@ -96,7 +96,7 @@ def test_windows_are_those_of_the_control_that_hears_every_ack(
 
 @pytest.mark.parametrize("kind", TCPS, ids=lambda kind: KINDS[kind])
 def test_slow_start_doubles_the_window_in_a_round_trip_of_any_number_of_steps(kind: int) -> None:
-    """Vegas' grows in every other round trip, by the same in each here."""
+    """Test slow start; Vegas doubles in every other round trip, which the fluid spreads over both."""
     factor = 1.5 if kind == VEGAS else 2.0
     for parts in (1, 2, 4, 16):
         g = floats(cwnd=64.0, ssthresh=1e6)
@@ -110,7 +110,7 @@ def test_slow_start_doubles_the_window_in_a_round_trip_of_any_number_of_steps(ki
 @pytest.mark.parametrize("kind", [TAHOE, RENO, NEWRENO, SACK, WESTWOOD], ids=lambda kind: KINDS[kind])
 @pytest.mark.parametrize("delayed", [1, 2])
 def test_congestion_avoidance_adds_a_packet_in_a_round_trip(kind: int, delayed: int) -> None:
-    """Half a packet, if an ACK is for two."""
+    """Test growth per round trip: one packet, or half a packet with delayed ACKs."""
     g = floats(cwnd=100.0)
     for k in range(20):
         now = window.clock(k * 100 * MS)
@@ -119,7 +119,7 @@ def test_congestion_avoidance_adds_a_packet_in_a_round_trip(kind: int, delayed: 
 
 
 def test_cubic_follows_the_cubic_function() -> None:
-    """RFC 8312, section 4.1: C (t - K)^3 + W_max, which is W_max at K = cubic root of (W_max 0.2 / C)."""
+    """Test RFC 8312, section 4.1: C (t - K)^3 + W_max, which is W_max at K = cubic root(W_max 0.2 / C)."""
     g = floats(cwnd=1000.0)
     window.on_fast_retransmit(g, CUBIC, float(50 * MS))
     assert g[FlowFloat.CWND] == pytest.approx(800, rel=0.002)
@@ -134,7 +134,7 @@ def test_cubic_follows_the_cubic_function() -> None:
 
 
 def test_a_lower_maximum_leaves_others_room() -> None:
-    """Fast convergence (RFC 8312, section 4.6): of a window below the last maximum 0.9 are remembered."""
+    """Test fast convergence (RFC 8312, section 4.6): W_max is 0.9 of a window below the last maximum."""
     g = floats(cwnd=500.0)
     window.on_fast_retransmit(g, CUBIC, 1.0)
     assert g[FlowFloat.W_MAX] == 500
@@ -162,7 +162,7 @@ def test_a_loss_leaves_a_share_of_the_window(kind: int, cwnd: int) -> None:
 
 @pytest.mark.parametrize("kind", TCPS, ids=lambda kind: KINDS[kind])
 def test_a_timeout_leaves_one_packet(kind: int) -> None:
-    """Vegas goes on with two (`tcp.vegas`), and from half of the window."""
+    """Test a timeout; Vegas continues with two packets and half the window as threshold (`tcp.vegas`)."""
     g = floats(cwnd=100.0)
     g[FlowFloat.BANDWIDTH], g[FlowFloat.MIN_RTT] = 584.0, float(100 * MS)  # Westwood: 40 packets
     window.on_timeout(g, kind, float(100 * MS))
@@ -172,13 +172,13 @@ def test_a_timeout_leaves_one_packet(kind: int) -> None:
 
 
 def test_westwood_measures_the_bandwidth_of_its_acknowledgements() -> None:
-    """50 packets of 1,460 bytes in 100 ms are 730 bytes/ms; the window that a loss leaves fills the path."""
+    """Test 50 packets of 1,460 bytes in 100 ms: 730 bytes/ms; the window after a loss fills the path."""
     g = floats(cwnd=50.0, receiver=50)
     for k in range(200):
         window.grow(g, WESTWOOD, 50.0, float(100 * MS), 1.0, window.clock(k * 100 * MS), False)
     assert g[FlowFloat.BANDWIDTH] == pytest.approx(730, rel=0.02)
     assert window.reduced(g, WESTWOOD, 1.0) == pytest.approx(50, abs=1)
-    # A quarter of the packets: it comes down in two filters, each an eighth of the way a round trip.
+    # With a quarter of the packets, two filters reduce the estimate, each by an eighth per round trip.
     after: list[float] = []
     for k in range(200, 216):
         window.grow(g, WESTWOOD, 12.5, float(100 * MS), 1.0, window.clock(k * 100 * MS), False)
@@ -213,7 +213,7 @@ def test_windows_lie_between_one_packet_and_the_receivers(
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 3), (4, 6)])
 def test_vegas_keeps_a_few_packets_in_the_queue(alpha: int, beta: int) -> None:
-    """A path that holds 50 packets: the window comes to rest between alpha and beta above that."""
+    """Test a path with a BDP of 50 packets: the window settles between 50 + alpha and 50 + beta."""
     for start in (20.0, 90.0):
         g = floats(cwnd=start)
         g[FlowFloat.ALPHA], g[FlowFloat.BETA], g[FlowFloat.MIN_RTT] = alpha, beta, 100.0 * MS

@@ -1,4 +1,4 @@
-"""The fluid of 802.11 networks: conservation, known answers, and a comparison with packets."""
+"""Fluid model of 802.11 networks: conservation, known results, comparison with the packet model."""
 
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,7 @@ def test_tcp_cells_are_those_of_packets(flows: str) -> None:
 @pytest.mark.parametrize(("hops", "rate", "most"), [(1, "20 Mbit/s", 0.01), (3, "10 Mbit/s", 0.06),
                                                     (4, "20 Mbit/s", 0.06)])  # fmt: skip
 def test_datagrams_over_a_chain_with_arf(hops: int, rate: str, most: float) -> None:
-    """Throughput over four hops falls to a twentieth by packets and by the fluid, as in the study `wds`."""
+    """Test four hops: throughput falls to a twentieth in both models, as in the study `wds`."""
     folder = Path(str(configs.__file__)).parent / "studies" / "wds"
     values = {"wireless.chain.hops": hops, "transport.rate": rate}
     off = error(load_scenario(folder / "wireless_udp_10.yaml"), values, replications=2)
@@ -115,14 +115,14 @@ def test_a_file_is_done_when_its_last_packet_is_through() -> None:
         for each in ("packet", "fluid")
     )
     assert cheap == pytest.approx(truth, rel=0.05)
-    # It sends at the rate of an endless flow until then, to the moment.
+    # Until completion the transfer sends at the rate of an endless flow.
     endless = scenario.with_values({"fidelity": "fluid", "transport.bytes": None, "duration": "10 s"})
     rate = simulate(endless, replications=2).frame["goodput_bps"].mean()
     assert cheap == pytest.approx(8 * 2e6 / rate, rel=2e-3)
 
 
 def test_a_slow_endless_flow_does_not_end() -> None:
-    """A packet every 13 s: the time of its last one is none that fits into a word."""
+    """Test a packet every 13 s: the send time of the last packet overflows a 64-bit word."""
     data = {
         "duration": "30 s", "transport": {"protocol": "udp", "rate": "615.3846 bit/s", "payload": "1000 B"},
         "wireless": {"cell": {"stations": 1}, "rate": "24 Mbit/s"}, "fidelity": "fluid",

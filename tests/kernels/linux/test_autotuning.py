@@ -1,4 +1,4 @@
-"""A receiver's window that grows: beside its twin, never beyond its limit, and as fast as the data ask."""
+"""Receive window autotuning: comparison with the twin, the limit, and growth with slow start."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def test_kernel_equals_twin(name: str) -> None:
 
 
 def over(delay: int, window: int, **values: int) -> Rows:
-    """A path of 80 Mbit/s and this one-way delay [ns], without losses."""
+    """Return a path of 80 Mbit/s and this one-way delay [ns], without losses."""
     rows = row_of(WINDOW=window, **values)
     rows.hops[0, 0, 0, :3] = FAST << 20, delay, 0
     rows.hops[0, 0, 0, 5] = delay
@@ -77,7 +77,7 @@ def test_no_more_is_out_than_the_limit_and_at_first_than_64_kib(
 
 @pytest.mark.full
 def test_the_window_follows_slow_start() -> None:
-    """The window hardly limits a sender in slow start: 6000 packets take as long within 2 %."""
+    """Check that a growing window delays 6000 packets in slow start by less than 2 %."""
     tuned = launch.run(MODEL, over(50 * MS, 4000, LIMIT=6000))[0]
     constant = launch.run(models.model("tcp_linux_reno"), over(50 * MS, 4000, LIMIT=6000))[0]
     assert tuned[Out.COMPLETED] == pytest.approx(constant[Out.COMPLETED], rel=0.02)
@@ -86,11 +86,11 @@ def test_the_window_follows_slow_start() -> None:
 
 @pytest.mark.full
 def test_each_packet_is_acknowledged_while_it_grows() -> None:
-    """With a window that cannot grow, every second packet is acknowledged."""
+    """Test ACKs per packet: one while the window grows, one for two packets once it is constant."""
 
     def acks_per_packet(window: int) -> float:
         events, _ = launch.trace(MODEL, over(50 * MS, window, END=900 * MS), row=0)
-        late = events[events[:, Trace.TIME] > 0.4]  # the first 18 are acknowledged one by one anyway
+        late = events[events[:, Trace.TIME] > 0.4]  # the first 18 packets have one ACK each in any case
         acks, data = (np.count_nonzero(late[:, Trace.EVENT] == kind) for kind in (EVENT_ACK, EVENT_RECEIVE))
         return acks / data
 
@@ -105,7 +105,7 @@ def scenario(**transport: Any) -> Scenario:
 
 @pytest.mark.full
 def test_scenarios_have_it() -> None:
-    """A transfer takes hardly longer, and no more is out than the limit allows."""
+    """Test scenarios: completion is at most 20 % later, and packets in flight stay below the limit."""
     reno = {"congestion_control": "reno", "bytes": "20 MB"}  # other tests compile these two models
     tuned, constant = (simulate(scenario(autotuning=on, **reno)).frame for on in (True, False))
     assert (tuned.completion_s >= constant.completion_s - 0.05).all()

@@ -1,4 +1,4 @@
-"""BBR: its filters, its pacing and its modes, piece by piece and on a path (twin: `test_senders`)."""
+"""BBR: filters, pacing and modes, separately and on a path. `test_senders` compares it with its twin."""
 
 from typing import Any
 
@@ -28,11 +28,11 @@ MODEL = models.model("tcp_linux_bbr")
 PACKET_US = 8000
 """Transmission time of a packet at the bottleneck of `row_of` [us]."""
 LEAST_RTT_US = 40_000 + 60 * 8
-"""The SYN's."""
+"""Round-trip time of the SYN, the minimum on the path [us]."""
 
 
 def scratch() -> tuple[Any, Any]:
-    """Parameters and an association that has begun, without packets."""
+    """Return parameters and an association that has started, without packets."""
     p = row_of().parameters[0]
     p[RowP.RING] = 64
     s = np.zeros(linux_state.paced_scratch_words(0, 64), np.int64)
@@ -42,7 +42,7 @@ def scratch() -> tuple[Any, Any]:
 
 
 def final(row: Rows) -> Any:
-    """The words of the association after a run."""
+    """Return the words of the association after a run."""
     row.parameters[0, RowP.RING] = 1 << 11
     memory, floats = launch._scratch(MODEL, row)
     *of_row, losses = row
@@ -60,7 +60,7 @@ def test_the_words_have_room() -> None:
 
 
 def test_the_largest_value_is_of_the_window() -> None:
-    """The filter equals its twin.
+    """Compare the filter with its twin.
 
     Its value is no older than the window, at least the newest value, and exact while values decrease.
     """
@@ -170,7 +170,7 @@ def test_every_ten_seconds_it_probes_for_the_round_trip() -> None:
 
 @pytest.mark.full
 def test_bursts_leave_in_pairs_or_one_by_one() -> None:
-    """Pairs above 1.2 Mbit/s; after the start none is further from the next than the rate says."""
+    """Test bursts of two packets above a pacing rate of 1.2 Mbit/s, and single packets below it."""
     row = row_of(END=6 * SECOND)
     for byte_time, pair in ((8000, False), (2000, True)):
         row.hops[0, 0, 0, 0] = byte_time << 20

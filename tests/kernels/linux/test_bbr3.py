@@ -1,4 +1,4 @@
-"""BBR v3: beside its twin, and what it does alone and beside CUBIC."""
+"""BBR v3: comparison with its twin, and behaviour alone and beside CUBIC."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_alone_it_fills_the_path_with_a_short_queue() -> None:
 
 
 def share(control: str) -> Any:
-    """In goodput, beside CUBIC over 10 Mbit/s, 40 ms and a queue of a bandwidth-delay product."""
+    """Return the share of goodput beside CUBIC over 10 Mbit/s, 40 ms and a queue of one BDP."""
     network = {
         "dumbbell": {"rate": "10 Mbit/s", "delay": "20 ms", "queue": 34},
         "flows": [{"congestion_control": control}, {"congestion_control": "cubic"}],

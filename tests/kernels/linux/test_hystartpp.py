@@ -22,7 +22,7 @@ BASE, RISE = 40_000, 5000
 
 
 def watched() -> Any:
-    """An association in its first slow start."""
+    """Return an association in its first slow start."""
     _, s = scratch()
     s[Tcp.SSTHRESH], s[Tcp.CWND] = INFINITE, 100
     slow_start.reset(s, np.int64(0))
@@ -47,7 +47,7 @@ def test_a_rise_by_an_eighth_of_4_to_16_ms_begins_conservative_slow_start(
     s = watched()
     a_round(s, base)
     a_round(s, base + rise, acks=7)
-    assert s[HystartPlus.CSS_ROUND] == 0  # seven round trips say nothing
+    assert s[HystartPlus.CSS_ROUND] == 0  # seven RTT samples are too few for a decision
     hystartpp.on_rtt_sample(s, np.int64(base + rise))
     assert (s[HystartPlus.CSS_ROUND] == 1) == begins
 
@@ -90,7 +90,7 @@ def test_after_a_loss_it_is_not_used() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 def test_it_loses_fewer_packets_than_standard_slow_start(name: str) -> None:
-    """Through a queue of three bandwidth-delay products."""
+    """Compare losses with those of standard slow start, for a queue of three bandwidth-delay products."""
     losses, delivered = {}, {}
     for way in (SlowStart.STANDARD, SlowStart.HYSTARTPP):
         row = row_of(SLOW_START=way, LIMIT=3000)

@@ -1,4 +1,4 @@
-"""The TCP of today's Linux: its clocks, its receiver, its window, and all of it beside its twin."""
+"""TCP of today's Linux: clocks, receiver, window, and comparison with the twin."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ HOPS = [{"rate": "5 Mbit/s", "delay": "20 ms", "queue": 30}]
 
 
 def row_of(**values: int) -> Rows:
-    """A bottleneck of 8 ms per packet, 40 ms away and back, with a kernel's parameters."""
+    """Return a row with a bottleneck of 8 ms per packet, 40 ms RTT and the defaults of Linux."""
     row = empty_row()
     row.hops[0, 0, 0, : Hop.PRESENT + 1] = [
         *(8000 << 20, 20 * MS, 30, 0), 0, 20 * MS, 0, 0, 1,
@@ -52,7 +52,7 @@ def row_of(**values: int) -> Rows:
 
 
 def scratch(ring: int = 256) -> tuple[Any, Any]:
-    """Parameters and the scratch of an association with nothing out."""
+    """Return parameters and the scratch of an association without packets in flight."""
     p = row_of().parameters[0]
     p[RowP.RING] = ring
     s = np.zeros(state.scratch_words(0, ring), np.int64)
@@ -89,7 +89,7 @@ def test_kernel_equals_twin(name: str) -> None:
 
 
 def test_timers_go_off_at_the_edges_of_the_wheel() -> None:
-    """Timeouts of 264, 528, 1056, 2112 ms wait for up to 8, 8, 8, 64 jiffies of 4 ms more, never less."""
+    """Test timer expiry: never early, and late by at most the granularity of its wheel level."""
     p, s = scratch()
     for jiffies, step in ((10, 1), (62, 1), (66, 8), (132, 8), (264, 8), (528, 64), (4032, 512)):
         waits = []
@@ -112,7 +112,7 @@ def test_the_wheel_is_that_of_the_twin() -> None:
 
 
 def test_round_trips_are_smoothed_as_linux_does() -> None:
-    """The largest deviation of a round trip counts, 200 ms at least, and short samples hardly do."""
+    """Test the RTO: largest deviation of a round trip, at least 200 ms; short samples have less weight."""
     p, s = scratch()
 
     def smooth(sample: int) -> None:
@@ -152,7 +152,7 @@ def test_what_ends_a_burst_is_acknowledged_at_once() -> None:
 
 
 def test_in_a_gap_three_acks_go_out_and_then_one_for_several() -> None:
-    """Merged for 5 % of the round trip, 1 ms at most, and what a timer may be late."""
+    """Test ACK compression: merged for 5 % of the RTT, at most 1 ms, plus the timer slack."""
     p, s = scratch()
     s[Tcp.RCV_RTT] = 12 * MS
     at = [FIRST + 1 + k for k in range(6)]
@@ -171,7 +171,7 @@ def test_in_a_gap_three_acks_go_out_and_then_one_for_several() -> None:
 
 
 def test_an_old_packet_is_reported_and_its_timestamp_ignored() -> None:
-    """After an outage the first ACK can echo a time before it.
+    """Test the first ACK after an outage, which can echo a timestamp from before it.
 
     The measured round trip then includes the outage.
     """
@@ -189,7 +189,7 @@ def test_an_old_packet_is_reported_and_its_timestamp_ignored() -> None:
 
 
 def test_the_window_shrinks_by_one_packet_per_two_delivered() -> None:
-    """From 20 to 10 over a window: PRR sends half of what is delivered."""
+    """Test PRR from 20 to 10 packets: it sends half of the delivered packets over one window."""
     _, s = scratch()
     s[Tcp.SND_NXT] = FIRST + 20
     s[Tcp.PRIOR_CWND], s[Tcp.SSTHRESH], s[Tcp.CA_STATE] = 20, 10, CaState.RECOVERY
@@ -270,24 +270,24 @@ def test_timeouts_during_an_outage_double_and_end_on_the_wheel() -> None:
 
 @pytest.mark.full
 def test_a_window_that_does_not_limit_does_not_grow() -> None:
-    """The receiver allows 8 packets: slow start ends at twice that."""
+    """Test a receive window of 8 packets: cwnd stops growing at about twice that."""
     events, _ = launch.trace(models.model("tcp_linux_reno"), row_of(WINDOW=8), row=0)
     assert 10 <= events[:, Trace.CWND].max() <= 18
 
 
 @pytest.mark.full
 def test_the_mean_queue_is_that_of_littles_law() -> None:
-    """Without losses: time in the system is that of the data less the way."""
+    """Test the mean queue without losses: the window less the packets on the wire."""
     row = row_of(WINDOW=20, END=30 * SECOND)
     out = launch.run(models.model("tcp_linux_reno"), row)[0]
     held = out[len(Out) + Queues.HELD] / (30 * SECOND)
-    in_flight = 20 - 125 * 0.04  # packets of the window that are not on the wire either way
+    in_flight = 20 - 125 * 0.04  # packets of the window that are not on the wire in either direction
     assert held == pytest.approx(in_flight, abs=1.0)
 
 
 def test_scenarios_know_it() -> None:
     scenario = Scenario.check({"duration": "3 s", "transport": {"protocol": "linux"}, "hops": HOPS})
-    assert scenario.network.address(scenario, fluid=False).name == "tcp_linux_cubic"  # as that of a kernel
+    assert scenario.network.address(scenario, fluid=False).name == "tcp_linux_cubic"  # the default of Linux
     rows = build(scenario, replications=3).rows
     columns = (
         RowP.WINDOW,

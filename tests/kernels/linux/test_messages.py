@@ -1,4 +1,4 @@
-"""Messages over today's Linux: beside its twin, what holds of them, and restarts after idle."""
+"""Messages over today's Linux: comparison with the twin, properties, and restart after idle."""
 
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ PACED = Path(__file__).parents[3] / "configs" / "examples" / "paced_aimd.py"
 
 
 def messages(out: Any) -> Any:
-    """The outcomes of messages [n, Messages.COLUMNS]."""
+    """Return the outcomes of messages [n, Messages.COLUMNS]."""
     return out[:, -Messages.COLUMNS :]
 
 
@@ -71,7 +71,7 @@ def test_kernel_equals_twin(name: str) -> None:
 @pytest.mark.parametrize("seed", [3, 6])
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_copy_of_an_old_message_keeps_its_size(seed: int) -> None:
-    """On the way to a mobile host a copy may wait while several short messages are written behind it."""
+    """Test a copy that is buffered for a mobile host while several short messages are written after it."""
     name = "tcp_linux_cubic_mobile_messages"
     rows, rng = rows_of(name, 20, seed=seed), np.random.default_rng(seed)
     whole = rows.parameters[:, RowP.DATA]
@@ -113,7 +113,7 @@ def test_messages_over_a_users_own_control_equal_the_twin(monkeypatch: pytest.Mo
 def test_messages_are_conserved(
     packets: int, wait: int, every: bool, restart: bool, window: int, losses: int
 ) -> None:
-    """Whole messages arrive, one after the other, none before it was written, and time is idle or not."""
+    """Test conservation: messages arrive complete, in order and after they were written."""
     rows = pausing(packets, wait, every=every, restart=restart, WINDOW=window)
     rows.hops[0, 0, 0, 3] = losses
     out = launch.run(models.model("tcp_linux_cubic_messages"), rows)
@@ -130,7 +130,7 @@ def test_messages_are_conserved(
 
 
 def first_packets(name: str, rows: Rows, packets: int) -> Any:
-    """Time and state when each message began, and first send time of the last packet of each."""
+    """Return the events at which the first and the last packet of each message were first sent."""
     events, _ = launch.trace(models.model(name), rows, row=0)
     sends = events[events[:, Trace.EVENT] == EVENT_SEND]
     _, first = np.unique(sends[:, Trace.SEQUENCE], return_index=True)
@@ -143,14 +143,14 @@ def first_packets(name: str, rows: Rows, packets: int) -> Any:
 @pytest.mark.parametrize("wait_s", [0.1, 0.9, 2.0, 8.0])
 @pytest.mark.parametrize("restart", [True, False])
 def test_the_window_is_halved_for_each_timeout_of_silence(wait_s: float, restart: bool) -> None:
-    """From what it was to the initial one, and the threshold keeps three quarters."""
+    """Test cwnd after idle, down to the initial window; ssthresh is at least 3/4 of the old window."""
     rows = pausing(120, int(wait_s * SECOND), restart=restart, END=60 * SECOND)
-    rows.hops[0, 0, 0, 2] = 0  # an endless queue
+    rows.hops[0, 0, 0, 2] = 0  # an unlimited queue
     begin, end = first_packets("tcp_linux_reno_messages", rows, 120)
     for before, after in zip(end, begin[1:], strict=False):
         idle, rto = after[Trace.TIME] - before[Trace.TIME], before[Trace.RTO]
         assert after[Trace.SSTHRESH] >= 0.75 * before[Trace.CWND] - 1
-        if not restart or idle < rto:  # it may have grown by what was out
+        if not restart or idle < rto:  # ACKs of packets in flight may have increased it
             assert after[Trace.CWND] >= before[Trace.CWND]
         else:
             assert after[Trace.CWND] <= max(2 * before[Trace.CWND] * 0.5 ** (idle // (2 * rto)), 10)
@@ -162,7 +162,7 @@ def test_the_window_is_halved_for_each_timeout_of_silence(wait_s: float, restart
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(packets=st.integers(20, 200), wait=st.integers(0, 6 * SECOND), window=st.integers(20, 300))
 def test_a_window_is_never_larger_after_a_pause(packets: int, wait: int, window: int) -> None:
-    """With restarts the message after a pause begins with at most what it would begin with without them."""
+    """Test that a message after a pause does not start with a larger window if restarts are enabled."""
     begun = []
     for restart in (True, False):
         rows = pausing(packets, wait, restart=restart, WINDOW=window, END=30 * SECOND)
@@ -179,7 +179,7 @@ def test_a_pause_does_not_count_as_time_since_the_loss() -> None:
     s[Cubic.EPOCH_START] = 1000
     cubic.on_idle_restart(p, s, 10 * SECOND, 500)
     assert s[Cubic.EPOCH_START] == 1500
-    cubic.on_idle_restart(p, s, 10 * SECOND, 5000)  # not later than now
+    cubic.on_idle_restart(p, s, 10 * SECOND, 5000)  # not later than the present time
     assert s[Cubic.EPOCH_START] == 2500
 
 
@@ -187,7 +187,7 @@ def test_a_pause_does_not_count_as_time_since_the_loss() -> None:
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", ["tcp_linux_bbr_messages", "tcp_linux_bbr3_messages"])
 def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
-    """BBR keeps its bandwidth estimate while the application is the limit.
+    """Test that BBR keeps its bandwidth estimate while it is application-limited.
 
     It neither sends a burst nor restarts with STARTUP.
     """
@@ -205,8 +205,7 @@ def test_bbr_goes_on_at_its_rate_after_a_pause(name: str) -> None:
 
 @pytest.mark.full
 def test_short_messages_of_one_packet_each_take_half_a_round_trip() -> None:
-    """A message takes 8 ms of transmission and 20 ms of propagation once the connection exists, without
-    waiting."""
+    """Test messages without queueing: 8 ms of transmission and 20 ms of propagation after the handshake."""
     rows = pausing(1, 50 * MS)
     (out,) = launch.run(models.model("tcp_linux_cubic_messages"), rows)
     (found,) = messages(out[None])
@@ -221,8 +220,8 @@ def test_short_messages_of_one_packet_each_take_half_a_round_trip() -> None:
 def test_every_counts_from_one_message_to_the_next() -> None:
     rows = pausing(10, 500 * MS, every=True)
     (out,) = launch.run(models.model("tcp_linux_cubic_messages"), rows)
-    assert messages(out[None])[0, Messages.COMPLETED] == 40  # the first a round trip after the start
-    slow = pausing(200, 500 * MS, every=True)  # more than the path carries: one follows the other
+    assert messages(out[None])[0, Messages.COMPLETED] == 40  # the first one begins after a round trip
+    slow = pausing(200, 500 * MS, every=True)  # more than the path carries: messages are sent back to back
     (out,) = launch.run(models.model("tcp_linux_cubic_messages"), slow)
     (found,) = messages(out[None])
     assert found[Messages.IDLE] == 0 and found[Messages.COMPLETED] >= 8

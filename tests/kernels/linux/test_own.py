@@ -1,4 +1,4 @@
-"""A user's control with a rate on today's Linux: beside its twin, paced, and refused where nothing paces."""
+"""User congestion control with a pacing rate on today's Linux: twin, pacing, and refused senders."""
 
 import shutil
 from pathlib import Path
@@ -38,7 +38,7 @@ TWINS: dict[str, tuple[Any, Any]] = {
     "path": (Out, twins.simulate),
     "adhoc": (ManetOut, simulate_adhoc),
 }
-"""Columns of outcomes and twin, by the kind of network."""
+"""Outcome columns and twin, by the kind of network."""
 
 
 def with_constants(rows: Any) -> Any:
@@ -65,12 +65,12 @@ def test_kernel_equals_twin(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.full
 @pytest.mark.usefixtures("uncompiled")
 def test_packets_leave_at_the_rate_that_it_returns(tmp_path: Path) -> None:
-    """50 packets/s over a path that carries 125, with a window for all of them."""
+    """Test a rate of 50 packets/s over a path of 125 packets/s, with a sufficient window."""
     own = tmp_path / "steady.py"
     own.write_text("def grow(*_):\n    return 100.0, 50.0\n\n\ndef reduce(*_):\n    return 100.0, 50.0\n")
     events, _ = launch.trace(own_model(own), row_of(), row=0)
     sends = events[events[:, Trace.EVENT] == EVENT_SEND, Trace.TIME]
-    assert np.diff(sends[sends > 3]) == pytest.approx(0.02, abs=1e-4)  # below 1.2 Mbit/s one by one
+    assert np.diff(sends[sends > 3]) == pytest.approx(0.02, abs=1e-4)  # single packets below 1.2 Mbit/s
 
 
 @pytest.mark.full
@@ -104,7 +104,7 @@ def test_a_rate_is_for_the_sender_that_paces(protocol: str, file: Path, message:
 
 @pytest.mark.full
 def test_the_example_goes_over_paths_and_shared_links(tmp_path: Path) -> None:
-    """Through a queue of 20 packets it loses a little less than at fifty times that rate."""
+    """Compare goodput through a queue of 20 packets with that at fifty times the pacing rate."""
     scenario = load_scenario(EXAMPLES / "paced_aimd.yaml", values={"replications": 12, "hops.0.loss": 0})
     burst = scenario.with_values({"transport.constants": {"surplus": 50}})
     paced, at_once = (float(simulate(s).frame.goodput_bps.mean()) for s in (scenario, burst))

@@ -1,4 +1,4 @@
-"""A user's congestion control on today's Linux with classes and beside other senders, against twins."""
+"""User congestion control on today's Linux, with classes and beside other senders, against twins."""
 
 import shutil
 from pathlib import Path
@@ -26,18 +26,18 @@ from tests.twins import run as twins
 from tests.twins.linux.own import OwnSender
 from tests.twins.rows import rows_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 
 
 @pytest.fixture(autouse=True)
 def twin_knows_the_control(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin runs the same file with the same constants."""
+    """Make the twin run the same file with the same constants."""
     monkeypatch.setattr(OwnSender, "module", user.load(PACED, PACED.read_bytes(), paced=True), raising=False)
     monkeypatch.setattr(OwnSender, "constants", np.array(CONSTANTS), raising=False)
 
 
 def named(monkeypatch: pytest.MonkeyPatch, name: str, address: Address) -> str:
-    """Make a model with the user's control known by a name."""
+    """Register a model with the user's control under a name."""
     monkeypatch.setitem(models.MODELS, name, models.user_model(PACED, PACED.read_bytes(), address))
     return name
 
@@ -45,7 +45,7 @@ def named(monkeypatch: pytest.MonkeyPatch, name: str, address: Address) -> str:
 @pytest.mark.full
 @pytest.mark.parametrize("delays", [False, True])
 def test_over_shared_links(delays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All kinds of senders; every second flow of today's Linux has the user's control."""
+    """Test all kinds of senders; every second flow of today's Linux uses the user's control."""
     name = "shared_mixed_linux" + ("_delays" if delays else "")
     rows: Any = rows_of(name, 12, seed=32 + delays)
     kinds = rows.flows[:, :, Flow.KIND]
@@ -92,7 +92,7 @@ shared:
 
 @pytest.mark.full
 def test_a_scenario_of_three_senders_names_each(tmp_path: Path) -> None:
-    """The standard experiment: a control of one's own beside CUBIC and NewReno on one link."""
+    """Test the standard experiment: a user's control beside CUBIC and NewReno on one link."""
     shutil.copy(PACED, tmp_path)
     file = tmp_path / "pair.yaml"
     file.write_text(PAIR)
@@ -108,7 +108,7 @@ def test_a_scenario_of_three_senders_names_each(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_mixed_is_refused(tmp_path: Path) -> None:
-    """A window without a rate is for ns-2's senders, which go beside no control of a user's."""
+    """Test a control without a rate: it needs an ns-2 sender, which cannot be mixed with user controls."""
     shutil.copy(EXAMPLES / "aimd.py", tmp_path)
     file = tmp_path / "pair.yaml"
     file.write_text(PAIR.replace("paced_aimd.py", "aimd.py"))

@@ -25,7 +25,7 @@ PATHS: Paths = [(40, 30_000), (11, 80_000), (25, 20_000), (7, 200_000)]
 
 
 def seen_by(own: int, paths: Paths, intervals: Sequence[int] = (0, 0, 0, 0)) -> Any:
-    """Return the scratch of a subflow with what it knows of the others."""
+    """Return the scratch of a subflow with the state of the other subflows."""
     s = np.zeros(END, np.int64)
     s[Tcp.CWND], s[Tcp.SRTT_US] = paths[own][0], 8 * paths[own][1]
     s[Tcp.SSTHRESH], s[Coupled.COUNT] = paths[own][0], len(paths) - 1

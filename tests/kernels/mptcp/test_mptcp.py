@@ -43,7 +43,7 @@ def rows(
     *, rates: tuple[float, ...] = (2e6, 2e6), delays: tuple[float, ...] = (0.01, 0.01), queue: int = 30,
     down: tuple[float, float] | None = None, **given: int,
 ) -> Rows:  # fmt: skip
-    """One row; `down`: path 0 is down in between [s]. Rates in bit/s, 0 for infinite."""
+    """Return one row; path 0 is down between the times `down` [s]. Rates are in bit/s, 0 for infinite."""
     parameters = np.zeros((1, len(P)), np.int64)
     for name, value in {**DEFAULTS, **given}.items():
         parameters[0, MptcpP[name] if name in MptcpP.__members__ else P[name]] = value
@@ -69,7 +69,7 @@ def of_subflows(out: Any) -> Any:
 
 
 def events(table: Rows, event: int) -> Any:
-    """The rows of one kind of event of the trace."""
+    """Return the rows of one kind of event of the trace."""
     found, _ = launch.trace(models.model("mptcp_reno"), table, row=0)
     return found[found[:, Trace.EVENT] == event]
 
@@ -122,7 +122,7 @@ def test_the_second_subflow_carries_data_after_two_round_trips_of_its_own(uncomp
 
 
 def test_a_burst_ends_with_its_socket_buffer(uncompiled: None) -> None:
-    """The application first writes 23 packets, of which the last one is alone in its burst."""
+    """Test the first write of the application: 23 packets, of which the last one is a burst of its own."""
     sent = events(rows(rates=(1e6, 1e6), delays=(0.05, 0.05), WINDOW=4000, END=NS // 2), EVENT_SEND)
     bursts = np.unique(sent[sent[:, Trace.PATH] == 0, Trace.TIME], return_counts=True)[1]
     assert bursts[:9].tolist() == [10, 2, 2, 2, 2, 2, 2, 1, 2]

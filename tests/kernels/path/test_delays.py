@@ -36,7 +36,7 @@ def alike(transport: object, engine: str) -> tuple[str, Rows | tuple[Ints, ...]]
     """
     drawn = {"rate": {"uniform": ["2 Mbit/s", "9 Mbit/s"]}, "delay": {"uniform": ["1 ms", "30 ms"]}}
     hops = [{**drawn, "queue": "unlimited"}, {**drawn, "queue": "unlimited"}]
-    if engine == "shared":  # a queue that is managed, with a target that nothing reaches
+    if engine == "shared":  # CoDel with a target above all queueing delays
         hops[1]["codel"] = {"target": "3 s", "interval": "3 s"}
     asked = Scenario.check({"duration": "3 s", "transport": transport, "paths": [{"hops": hops}]})
     return asked.network.address(asked, fluid=False).name, build(asked, replications=5 * LONG).rows
@@ -61,8 +61,7 @@ def test_they_are_those_of_a_network_of_one_flow(transport: dict[str, object]) -
 
 @pytest.mark.full
 def test_an_outage_makes_data_wait_that_is_sent_again() -> None:
-    """The delay of data lost in an outage counts from their first transmission; without a bound nothing is
-    late."""
+    """Test data lost in an outage: delay counts from the first transmission; without a bound none is late."""
     asked = Scenario.check({
         "duration": "20 s", "transport": {"protocol": "newreno", "window": 8, "class": "bulk"},
         "hops": [{"rate": "5 Mbit/s", "delay": "10 ms", "outages": [{"start": "5 s", "duration": "2 s"}]}],
@@ -72,7 +71,7 @@ def test_an_outage_makes_data_wait_that_is_sent_again() -> None:
     longest = int(np.flatnonzero(counts[DelayOut.DELAYS :])[-1])
     assert rows.parameters[0, RowP.LATE] == FOREVER and counts[DelayOut.LATE] == 0
     low, high = ((octave_edge(longest + k) << 7) / 1e9 for k in (0, 1))
-    assert low < 4.0 and high > 2.0  # those of the last window, by its timeouts
+    assert low < 4.0 and high > 2.0  # packets of the last window, after its timeouts
     assert rows.hops[0, 0, 0, Hop.PRESENT] == 1
 
 

@@ -1,4 +1,4 @@
-"""Fast path: the same outcomes as without it, and most packets take it."""
+"""Fast path: same outcomes as without it, and share of packets sent by it."""
 
 import functools
 from collections.abc import Iterator
@@ -97,8 +97,10 @@ def over_two_hops(rows: Rows) -> Rows:
 @pytest.mark.full
 @pytest.mark.parametrize("change", [None, delayed, buffered, finite, over_two_hops])
 def test_most_packets_go_in_a_stretch(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most packets of a bulk transfer with 0.1 % of loss take the fast path, whatever its ACKs, buffers and
-    hops are."""
+    """Test that the fast path sends most packets of a bulk transfer with 0.1 % loss.
+
+    Cases differ in ACKs, buffers and hops.
+    """
     rows = lossy_hop.rows(2, window=32, loss=0.001, duration_s=6.0)
     rows = (change(rows) if change else rows) or rows
     out = run("tcp_newreno", rows, monkeypatch=monkeypatch)
@@ -124,7 +126,7 @@ def slow(rows: Rows) -> None:
 @pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 @pytest.mark.parametrize("change", [None, finite, over_two_hops, in_bursts, slow])
 def test_so_they_do_for_todays_linux(name: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most packets of today's Linux take the fast path.
+    """Test that the fast path sends most packets of today's Linux.
 
     Covered are delayed ACKs, bursts, merged ACKs in a gap, several hops, and the end of a transfer.
     """
@@ -149,7 +151,7 @@ PASSED = [0, 0]
 
 
 def counted_passed(m: Any, direction: Any, begin: Any, end: Any, packets: Any, t: Any, size: Any) -> None:
-    """Run `sections.store_passed` and count what passes."""
+    """Run `sections.store_passed` and count the packets."""
     PASSED[direction] += (end - begin) * packets
     store_passed(m, direction, begin, end, packets, t, size)
 
@@ -157,7 +159,7 @@ def counted_passed(m: Any, direction: Any, begin: Any, end: Any, packets: Any, t
 def random_hops(count: int, *, seed: int) -> Rows:
     """Return paths of six hops with random rates, queues from one packet on, and many simultaneous events.
 
-    Some hops have loss, outages, cross traffic or clocked release; some hosts delay ACKs.
+    Some hops have loss, outages, cross traffic or a clock; some hosts delay ACKs.
     """
     rng = np.random.default_rng(seed)
     rows = lossy_hop.rows(count, window=40, loss=0.01, duration_s=3.0, count=HOPS)

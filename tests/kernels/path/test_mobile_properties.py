@@ -110,7 +110,7 @@ def test_a_host_that_never_moves_is_a_fixed_host(sender: str, seed: int) -> None
     rows.parameters[:, MobileP.SCHEDULE] = SCHEDULE_PERIODIC
     rows.parameters[:, MobileP.FIRST_HANDOVER] = rows.parameters[:, RowP.END] + 1
     rows.parameters[:, MobileP.MAP_TO_AR] = 0
-    # Ties of SCTP, see its page: a SACK timer shorter than the radio link, and a timeout that is the RTT.
+    # Avoid ties of SCTP (see its page): a SACK timer below the radio delay, and a timeout equal to the RTT.
     rows.parameters[:, ReliableP.ACK_DELAY] = 200 * MS
     rows.parameters[:, ReliableP.MIN_RTO] = 200 * MS
     for row, radio in enumerate(rows.hops[:, 0, :, Hop.PRESENT].sum(axis=1) - 1):
@@ -176,7 +176,7 @@ def test_nothing_is_lost_in_a_prepared_handover(tcp: str, protocol: int, chosen:
     out = run(tcp, walk(protocol, **chosen))[0]
     assert out[Out.HANDOVERS] == out[Out.PREPARED] == 6
     assert not out[DROPS].any()
-    if chosen["OUTAGE"] >= 200 * MS:  # a round trip of the smallest window: one that is shorter may miss it
+    if chosen["OUTAGE"] >= 200 * MS:  # an RTT of the smallest window: a shorter outage may see no packet
         assert out[Out.BUFFERED] > 0 or out[Out.TIMEOUTS] > 0
 
 
@@ -218,4 +218,4 @@ def test_4096_handovers_in_a_run(tcp: str) -> None:
     out = run(tcp, rows)
     assert (out[:, Out.HANDOVERS] == 4096).all()
     assert (out[:, Out.IN_FLIGHT] == in_flight(out)).all()
-    assert (out[:, Out.LAST_RX] > 89 * SECOND).all()  # the host has come to rest after 82 s
+    assert (out[:, Out.LAST_RX] > 89 * SECOND).all()  # the host no longer moves after 82 s

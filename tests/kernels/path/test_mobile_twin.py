@@ -1,4 +1,4 @@
-"""Kernels of mobile hosts against the naive simulator: every outcome of every scenario, bit for bit.
+"""Kernels of mobile hosts: bitwise comparison of all outcomes with the naive simulator.
 
 `NETCARLO_LONG=N pytest tests/kernels/path/test_mobile_twin.py` runs N times as many scenarios.
 """
@@ -38,8 +38,7 @@ MEETS = {
     FHMIPV6: [*BUFFERS, Out.TUNNELLED, Out.PREPARED],
     HIMIPV6: [*BUFFERS, *COPIES, Out.TUNNELLED, Out.REORDERED, Out.PREPARED],
 }
-"""Further events that occur in the scenarios of a handover protocol; it never causes the others
-listed here."""
+"""Further events by handover protocol; a protocol never causes the events of the other lists."""
 
 
 @pytest.mark.full
@@ -67,11 +66,11 @@ def outcomes_of(protocol: int) -> NDArray[np.int64]:
 @pytest.mark.full
 @pytest.mark.parametrize("protocol", HANDOVERS)
 def test_scenarios_visit_the_corners(protocol: int) -> None:
-    """Each event occurs in at least one of a hundred scenarios of the comparison above."""
+    """Check that each event occurs in at least one of a hundred scenarios of the comparison above."""
     met = (outcomes_of(protocol) > 0).mean(axis=0)
     assert {c.name: met[c] for c in [*ALL_MEET, *MEETS[protocol]] if met[c] < 0.01} == {}
     others = {column for columns in MEETS.values() for column in columns} - set(MEETS[protocol])
-    never = others - {Out.REORDERED}  # a larger delay to the old place than to the new one reorders too
+    never = others - {Out.REORDERED}  # a longer path to the old router than to the new one reorders too
     assert {c.name: met[c] for c in never if met[c] > 0} == {}
 
 

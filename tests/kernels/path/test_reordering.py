@@ -40,7 +40,7 @@ OTHERS = sorted(
     model.address.name.removesuffix("_reordering")
     for model in models.MODELS.values()
     if model.address.reordering
-    and not model.address.delays  # those are beside `test_delays`
+    and not model.address.delays  # `test_delays` compares these models
     and model.name.removesuffix("_reordering") not in SENDERS
 )
 
@@ -88,7 +88,7 @@ def test_kernel_equals_twin(sender: str) -> None:
 
 @pytest.mark.full
 def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
-    """An ACK that only reports reordered packets starts no round.
+    """Test an ACK that only reports reordered packets, which starts no round.
 
     In these two scenarios, one of them with a handshake, rounds would otherwise end slow start at another
     time.
@@ -103,7 +103,7 @@ def test_the_first_round_of_hystart_ends_with_the_first_packet() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("sender", OTHERS)
 def test_those_not_compiled_equal_their_twins(sender: str) -> None:
-    """A few short scenarios each, as plain Python, in which packets are reordered."""
+    """Compare a few short scenarios of each model, as plain Python, in which packets are reordered."""
     rows = scenarios(sender, 4 * LONG, seed=5)
     rows.parameters[:, RowP.END] = np.minimum(rows.parameters[:, RowP.END], 10**10)
     out = run_as_python(f"{sender}_reordering", rows)
@@ -130,9 +130,9 @@ def test_packets_are_conserved(sender: str, seed: int) -> None:
 @given(st.sampled_from(["tcp_newreno", "udp"]), seeds)
 @quick
 def test_without_spread_it_is_jitter_that_keeps_order(sender: str, seed: int) -> None:
-    """A constant jitter of either kind delays all packets alike.
+    """Test constant jitter, which delays all packets equally with and without reordering.
 
-    Exceptions are Linux, whose reordering window widens, and SCTP, whose own engine breaks ties differently.
+    Exceptions are Linux, whose reordering window widens, and SCTP, whose engine breaks ties differently.
     """
     rows = scenarios(sender, 20, seed=seed)
     kept = rows._replace(outages=rows.outages.copy())
@@ -143,7 +143,7 @@ def test_without_spread_it_is_jitter_that_keeps_order(sender: str, seed: int) ->
         begin = first + HEAD + entries * (2 if kind == 1 else 1)
         for table in rows.outages[*hop], kept.outages[*hop]:
             table[begin : begin + abs(jitters)] = FOREVER + 7_000_003, 7_000_003
-            if kind == 1:  # of a trace the delay, too: in its steps it falls
+            if kind == 1:  # make the trace's delay constant, too: packets overtake where it falls
                 table[first + HEAD + 1 : begin : 2, 0] = FOREVER + 11_000_000
         kept.outages[*hop, first + Head.PERIOD, 1] = abs(jitters)
     out, expected = run(sender, rows), run(sender, kept, kind="_varying")
@@ -163,7 +163,7 @@ def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
 
 @pytest.mark.full
 def test_the_reordering_window_of_rack_widens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most scenarios of the comparison with the twin would differ with a constant window."""
+    """Check that a constant reordering window changes most scenarios of the comparison with the twin."""
     rows = scenarios("tcp_linux_cubic", 60, seed=31)
     out = run("tcp_linux_cubic", rows)
 

@@ -38,7 +38,7 @@ ROWS = {
 
 
 def check_against_twin(model: str, rows: Rows, out: NDArray[np.int64]) -> None:
-    """Check that the outcomes of a kernel are those of the twin."""
+    """Compare the outcomes of a kernel with those of the twin."""
     found = differing(
         out,
         lambda row: simulate(model, rows, row=row),
@@ -59,9 +59,9 @@ def test_kernel_equals_twin(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["udp", "tcp_linux_cubic", "sctp"])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_links_as_they_are_sold_equal_their_twin(model: str) -> None:
-    """Framing, shapers and correlated loss, beside traces, policers and jitter."""
+    """Compare framing, shapers and correlated loss, combined with traces, policers and jitter."""
     rows = with_sold(select(ROWS[model](1), slice(12)), seed=5)
     out = run_as_python(f"{model}_varying", rows)
     assert out[:, Out.DROPS_QUEUE].any() and out[:, Out.DROPS_RANDOM].any()
@@ -69,9 +69,9 @@ def test_links_as_they_are_sold_equal_their_twin(model: str) -> None:
 
 
 def test_the_policer_lets_exactly_its_burst_pass() -> None:
-    """A full bucket of three packets passes three at once and drops the fourth (GCRA, ITU-T I.371).
+    """Test a full bucket of three packets: it passes three at once and drops the fourth (GCRA, ITU-T I.371).
 
-    A packet passes again as soon as its tokens are there, and not a nanosecond before.
+    The next packet passes in the nanosecond in which its tokens are complete, and not before.
     """
     conforms = bind(varying.conforms, compilers.plain, {"flat_table": False})
     prepare = bind(varying.prepare, compilers.plain, {"flat_table": False})
@@ -112,18 +112,18 @@ def test_framing_in_known_cases(overhead: int, least: int, cells: int, size: int
 
 
 def test_the_shaper_sends_its_burst_at_line_rate_and_then_a_packet_at_a_time() -> None:
-    """A bucket of three packets of 100 B at 8 ns a byte, on a line of 1 ns a byte."""
+    """Test a bucket of three packets of 100 B at 8 ns/B, on a line of 1 ns/B."""
     transmit, _, _ = bound({varying.Head.SHAPER: (8 << BYTE_TIME_BITS, 2400)})
     free, begins = 0, []
     for _ in range(5):
         begin, free = transmit(0, free, 100)
         begins.append(begin)
-    assert begins == [0, 100, 200, 800, 1600]  # tokens of 800 ns at 0 are used: the fourth waits for its own
+    assert begins == [0, 100, 200, 800, 1600]  # the fourth packet waits 800 ns for its tokens
     assert transmit(10_000, free, 100) == (10_000, 10_100)  # the bucket is full again
 
 
 def test_the_peak_rate_spaces_the_burst() -> None:
-    """The bucket of the peak rate, 2 ns a byte, holds one packet."""
+    """Test the bucket of the peak rate, 2 ns/B, which holds one packet."""
     transmit, _, _ = bound(
         {varying.Head.SHAPER: (8 << BYTE_TIME_BITS, 2400), varying.Head.PEAK: (2 << BYTE_TIME_BITS, 200)}
     )

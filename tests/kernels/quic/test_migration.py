@@ -1,4 +1,4 @@
-"""QUIC over two paths: validation of the other path, migration, and the whole beside its twin."""
+"""QUIC over two paths: path validation, migration, and comparison with the twin."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ CHALLENGE_TIMEOUT = 3 * 333 * MS + 25 * MS
 
 
 def two_paths(*outages: tuple[int, float, float], after: int = 2, **values: int) -> Rows:
-    """Two equal paths of 10 ms per packet and 50 ms each way, with outages of path, start and end [s]."""
+    """Return two equal paths of 10 ms per packet and 50 ms each way, with outages (path, start, end [s])."""
     row = queue_of(10, row_of(END=20 * SECOND, **values))
     row.parameters[0, [SctpP.N_PATHS, MigrationP.MIGRATE_AFTER]] = PATHS, after
     row.hops[0, 1] = row.hops[0, 0]
@@ -71,7 +71,7 @@ def test_without_outages_it_equals_the_model_of_one_path() -> None:
 
 
 def test_each_further_probe_timeout_doubles_the_wait() -> None:
-    """N timeouts last 2^N - 1 times the first, and the validation a round trip."""
+    """Test N timeouts: 2^N - 1 times the first, and a round trip for the validation."""
     waits = [outcomes(two_paths((0, 3, 9), after=after))["FAILOVER"] / SECOND for after in (1, 2, 3)]
     trip = 0.1 + 2 * 1228 / 1228 * 0.01
     first = waits[0] - trip
@@ -94,7 +94,7 @@ def test_it_returns_when_the_second_path_fails_later() -> None:
 
 
 def test_a_lost_challenge_is_sent_again_and_a_validation_fails() -> None:
-    """The second path comes up after the first challenge, or after both of the first validation."""
+    """Test a second path that comes up after the first challenge, or after both of the first validation."""
     prompt, second = (outcomes(two_paths((0, 3, 20), (1, 0, up), after=1))["FAILOVER"] for up in (1, 4))
     assert second - prompt == pytest.approx(CHALLENGE_TIMEOUT, abs=MS)
     later = outcomes(two_paths((0, 3, 20), (1, 0, 5.5), after=1))["FAILOVER"]
@@ -108,7 +108,7 @@ def test_while_both_paths_are_down_it_waits_for_either() -> None:
 
 
 def test_the_new_path_starts_with_the_initial_window_and_rtt_and_all_data_in_flight() -> None:
-    """RFC 9000, section 9.4; a late ACK of the old path changes nothing."""
+    """Test RFC 9000, section 9.4; a late ACK of the old path has no effect."""
     p = two_paths(RING=256).parameters[0]
     s = np.zeros(migration.scratch_words(0, 256), np.int64)
     migration.prepare(p, s, s, p[RowP.LIMIT], 0, 0, migration.WORDS)

@@ -1,4 +1,4 @@
-"""QUIC: handshake, loss detection, probes, windows and ACKs, and the whole beside its twin."""
+"""QUIC: handshake, loss detection, probes, windows and ACKs, and comparison with the twin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ def all_columns(row: Rows, values: dict[str, int]) -> None:
 
 
 def row_of(**values: int) -> Rows:
-    """A bottleneck of 10 ms per full packet, 50 ms away and back, with the defaults of a scenario."""
+    """Return a row: 10 ms per full packet at the bottleneck, 50 ms each way, defaults of a scenario."""
     row = empty_row()
     row.hops[0, 0, 0, : Hop.PRESENT + 1] = [
         *((10 * MS << 20) // 1228, 50 * MS, 0, 0), 0, 50 * MS, 0, 0, 1,
@@ -70,7 +70,7 @@ def scratch(**values: int) -> tuple[Any, Any]:
     return p, s
 
 
-# The whole.
+# Connection.
 
 
 @pytest.mark.parametrize(("name", "count"), [("quic", 60), ("quic_reordering", 12), ("quic_mobile", 12)])
@@ -93,7 +93,7 @@ def test_it_equals_its_twin_in_many_scenarios(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["quic", "quic_migration"])
 def test_bytes_arrive_once_and_numbers_never_repeat(name: str) -> None:
-    """Flying data fit the window except for probes, and every chunk becomes available once, in order."""
+    """Test that data in flight fit the window, except probes, and chunks are delivered once, in order."""
     sent: dict[str, list[int]] = {"numbers": [], "fresh": [], "expected": [], "probes": []}
 
     def step(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,7 +142,7 @@ def test_bytes_arrive_once_and_numbers_never_repeat(name: str) -> None:
 
 
 @pytest.mark.parametrize(("values", "first", "hellos"), [
-    ({}, 220, 1),  # the handshake takes 110 ms, the first packet another 60 ms
+    ({}, 220, 1),  # handshake 110 ms, first packet another 60 ms
     ({"SERVER_FLIGHT": 3601}, 330, 2),
     ({"ZERO_RTT": 1}, 70, 1),
 ])  # fmt: skip
@@ -180,7 +180,7 @@ def test_three_later_packets_make_a_packet_lost_and_the_window_half_or_seven_ten
 
 
 def test_a_lost_tail_is_probed_after_a_probe_timeout() -> None:
-    """The last two of 12 packets are lost; a PTO later two probes repeat them."""
+    """Test the loss of the last two of 12 packets: after a PTO two probes retransmit them."""
     row = down(row_of(LIMIT=12), (275, 295))
     found = outcomes(row)
     assert found["TIMEOUTS"] == 1 and found["RETRANSMITTED"] >= 1 and found["COMPLETED"] < SECOND
@@ -211,7 +211,7 @@ def test_newreno_grows_by_a_packet_per_window() -> None:
 
 
 def test_cubic_is_the_function_of_the_rfc() -> None:
-    """W(t) = C (t - K)^3 + W_max in packets, and W_est beside it (RFC 9438, equations 1, 2 and 4)."""
+    """Test W(t) = C (t - K)^3 + W_max [packets] and W_est (RFC 9438, equations 1, 2 and 4)."""
     p, s = scratch(CONTROL=1)
     s[Word.CWND] = 1000 * DATAGRAM
     control.reduce(p, s)
@@ -225,7 +225,7 @@ def test_cubic_is_the_function_of_the_rfc() -> None:
 
 
 def test_cubic_grows_as_reno_where_that_is_faster() -> None:
-    """Over a short path W_est grows by 9/17 packet per window until it is where it was before the loss."""
+    """Test a short path: W_est grows by 9/17 packet per window up to the window before the loss."""
     found = []
     for kind in (0, 1):
         p, s = scratch(CONTROL=kind)
@@ -251,7 +251,7 @@ def test_the_cube_root_of_the_kernel_is_that_of_the_twin() -> None:
 
 
 def test_hystart_loses_fewer_packets_at_the_end_of_slow_start() -> None:
-    """Slow start doubles a queue of 60 packets; conservative slow start grows by a quarter per round."""
+    """Compare losses at a queue of 60 packets; conservative slow start grows by a quarter per round."""
     drops = [outcomes(queue_of(60, row_of(LIMIT=400, HYSTART=on)))["DROPS_QUEUE"] for on in (0, 1)]
     assert drops[0] > 60 and drops[1] < drops[0] / 3
 
@@ -271,7 +271,7 @@ def test_hystart_continues_slow_start_if_the_rise_was_spurious() -> None:
 
 
 def test_pacing_spreads_a_window_over_a_round_trip() -> None:
-    """Over a fast link all packets of a window leave at once, or at 1.25 times the window per RTT."""
+    """Test a fast link: a window leaves at once without pacing, or at 1.25 windows per RTT with pacing."""
     first = {}
     for pacing in (0, 1280):
         row = queue_of(20, row_of(LIMIT=400, PACING=pacing, BURST=2, END=3 * SECOND))

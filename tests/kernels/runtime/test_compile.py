@@ -118,7 +118,7 @@ def test_every_flipped_bit_and_every_cut_is_noticed(folder: Path) -> None:
             file.write_bytes(bad)
             assert cache.read(file) is None
     (folder / "model-2.nbc").write_bytes(data)
-    assert cache.read(folder / "model-2.nbc") is None  # of another model
+    assert cache.read(folder / "model-2.nbc") is None  # the content of another model
     assert cache.read(folder / "none.nbc") is None
 
 
@@ -246,8 +246,8 @@ def test_models_are_compiled_side_by_side(tmp_path: Path, monkeypatch: pytest.Mo
     with compilers.announced(lambda what, seconds: said.append((what, seconds))):
         compilers.prepare(both)
         compilers.cpu_loop.cache_clear()
-        compilers.cpu_loop(both[0])  # from its file
-    assert said == [("2 models", both[0].compile_s)]  # once, and what two processes take side by side
+        compilers.cpu_loop(both[0])  # read from its file
+    assert said == [("2 models", both[0].compile_s)]  # announced once: they compile in parallel
     assert {file: file.stat().st_mtime_ns for file in tmp_path.glob("*.nbc")} == before
 
 

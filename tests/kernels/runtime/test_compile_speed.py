@@ -27,7 +27,7 @@ def test_a_forecast_follows_what_compilations_took() -> None:
     assert compile_speed.factor() == 1.0
     for took in (20.0, 22.0, 300.0):
         compile_speed.remember(10.0, took)
-    assert compile_speed.factor() == 2.2  # the median: one compilation beside other work does not count
+    assert compile_speed.factor() == 2.2  # the median: one compilation on a busy machine has no effect
     said: list[float] = []
     with compilers.announced(lambda what, seconds: said.append(seconds)):
         compilers._announce([models.model("tcp_tahoe")])

@@ -1,4 +1,4 @@
-"""CUDA code of the models: every PTX has a verdict, and roundings are those of the CPU."""
+"""CUDA code of the models: every PTX has a verdict, and rounding is that of the CPU."""
 
 import re
 import subprocess
@@ -51,7 +51,7 @@ def test_ptx_passes(name: str, tmp_path: Path, record_property: Callable[[str, o
 
 
 def test_what_makes_a_verdict_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A constant of a sender does so for the models that use it; a docstring of the compilers does not."""
+    """Test that a sender's constant makes verdicts of its models stale, and a compiler docstring does not."""
     mine, other = cases()["tcp_newreno"], cases()["udp_delays_reordering"]
     before = verdicts.sources_hash(mine), verdicts.sources_hash(other)
     source = verdicts.cache._source
@@ -72,8 +72,10 @@ def test_what_makes_a_verdict_stale(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.full
 @pytest.mark.needs("numba_cuda", "ptxas")
 def test_the_version_that_is_written_changes_nothing(tmp_path: Path, tool: Callable[[str], str]) -> None:
-    """The PTX version does not change the machine code; instructions that an older version lacks would be
-    errors."""
+    """Test that the PTX version does not change the machine code.
+
+    Instructions that an older version lacks would be errors.
+    """
     from netcarlo.kernels.runtime.compile import PTX_VERSION as VERSION
 
     text = compilers.ptx(models.model("tcp_newreno"))

@@ -20,7 +20,7 @@ from tests.device.cupy import IllegalAddressError, Launch, Machine, fake_cupy, i
 
 
 def view(words: list[int], dtype: Any, dimensions: int) -> np.ndarray[Any, Any]:
-    """Return the array that a kernel makes of its next parameters."""
+    """Return the array that a kernel constructs from its next parameters."""
     _, _, items, itemsize, address = (words.pop(0) for _ in range(5))
     shape = tuple(words.pop(0) for _ in range(dimensions))
     strides = tuple(words.pop(0) for _ in range(dimensions))
@@ -138,14 +138,14 @@ def test_several_devices_share_the_rows(pretend: Pretend, monkeypatch: pytest.Mo
     launch.run(toy.TOY, even(500), target="cuda")
     assert sorted(machine.loaded) == [0, 1]
     assert min(machine.most_used) > 0
-    launch.run(toy.TOY, even(10), target="cuda")  # one device runs them at once
+    launch.run(toy.TOY, even(10), target="cuda")  # one device runs all of them at once
     assert machine.used == [0, 0]
 
 
 def test_a_model_is_loaded_once(pretend: Pretend) -> None:
     machine = pretend()
     for _ in range(3):
-        launch.run(toy.TOY, uneven(20), target="cuda")  # and again for rows whose rings were full
+        launch.run(toy.TOY, uneven(20), target="cuda")  # launches rows with full rings again
     assert machine.loaded == [0]
 
 
@@ -173,8 +173,8 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
     dealt = batches.Batches(cost)
     pace = batches.BatchSize(10)
     first = dealt.take(pace)
-    assert first and first.rows.tolist() == list(range(1000, 1010))  # of one cost: as they were
-    pace.learn(10, 1000.0, 0.02)  # so 500 of these, or 5000 of those, take a second
+    assert first and first.rows.tolist() == list(range(1000, 1010))  # equal costs keep their order
+    pace.learn(10, 1000.0, 0.02)  # 500 of these rows, or 5000 of the next, take a second
     pace.rows = 10_000
     sizes = []
     while piece := dealt.take(pace):
@@ -204,7 +204,7 @@ def test_memory_is_divided_among_launches_and_the_pool_counts(pretend: Pretend, 
 
 @pytest.mark.full
 def test_what_has_no_room_after_all_is_halved(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may have taken the free memory."""
+    """Test an allocation that fails because another process uses the memory: launches are halved."""
     machine = pretend(free=1_000_000)
     runtime = sys.modules["cupy"].cuda.runtime
     monkeypatch.setattr(runtime, "memGetInfo", lambda: (1 << 30, 1 << 30))
@@ -238,7 +238,7 @@ def test_what_is_interrupted_begins_no_further_launch(
         time.sleep(0.01)
     assert threading.active_count() == before
     assert 10 <= sum(launches) < 1500
-    assert machine.used == [0, 0]  # nothing under way holds memory
+    assert machine.used == [0, 0]  # no launch in progress holds memory
 
 
 def test_a_fault_is_one_clear_error_and_ends_the_use_of_devices(
@@ -274,7 +274,7 @@ def test_workers_keep_to_one_device_each(pretend: Pretend, monkeypatch: pytest.M
     for name, number in ((0, 0), (2, 2), ("node-4", 1), ("tcp://127.0.0.1:40001", 2), ("alone", 0)):
         with device.shared_by_workers(name):
             assert device.mine() == [number]
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,0,1")  # by dask-cuda: its own first
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,0,1")  # set by dask-cuda: the own device first
     with device.shared_by_workers(2):
         assert device.mine() == [0]
     assert device.mine() == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Processes that need the same model at the same time compile it once."""
+"""File lock: processes that need the same model at the same time compile it once."""
 
 import os
 import subprocess

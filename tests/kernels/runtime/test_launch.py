@@ -1,4 +1,4 @@
-"""Launches: the same bits for any threads, blocks and rings; traces; work beside the main thread."""
+"""Launches: same bits for any threads, blocks and rings; traces; work outside the main thread."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def test_threads_change_nothing(threads: int) -> None:
 @pytest.mark.full
 def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = toy.rows(64)
-    rows.parameters[:, RowP.WINDOW] = 1 + np.arange(64) * 13 % 61  # what the toy costs
+    rows.parameters[:, RowP.WINDOW] = 1 + np.arange(64) * 13 % 61  # the cost of a toy row
     started: list[int] = []
 
     def spied(work: Any, items: Any, *, threads: int) -> Any:
@@ -45,7 +45,7 @@ def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(launch, "map_unordered", spied)
     launch.run(toy.TOY, rows, threads=2)
-    first = started[:32]  # before what has full rings is run again
+    first = started[:32]  # before rows with full rings run again
     assert sorted(first) == list(range(0, 64, 2))
     costs = [int(rows.parameters[lo : lo + 2, RowP.WINDOW].sum()) for lo in first]
     assert costs == sorted(costs, reverse=True) and len(set(costs)) > 8
@@ -130,10 +130,12 @@ def test_trace_grows_until_it_fits() -> None:
 
 
 def test_an_interrupt_leaves_behind_what_cannot_be_interrupted() -> None:
-    """A kernel and LLVM run for long in one step of Python; here a wait in another thread takes
-    their place."""
+    """Test an interrupt during a kernel or a compilation, which Python cannot interrupt.
+
+    A wait in another thread represents them here.
+    """
     release, started = threading.Event(), time.monotonic()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background processes
     try:
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""Second compiler for CUDA: its PTX accepts the arguments of a launch, and gives the CPU's bits."""
+"""Second compiler for CUDA: its PTX accepts the arguments of a launch and computes the CPU's bits."""
 
 import re
 
@@ -32,7 +32,7 @@ def test_entry_has_the_parameters_that_a_launch_passes() -> None:
     arrays = [host_array(np.zeros((2, 3), np.uint32)), host_array(np.zeros((2, 3, 32)))]
     [parameters] = re.findall(r"^define void @netcarlo\((.*)\) {$", code, re.M)
     assert len(parameters.split(",")) == len(gpu_launch.arguments(arrays))
-    assert "%a0.7i = sdiv exact i64 %a0.7, 4\n" in code  # a row of the table is so many items
+    assert "%a0.7i = sdiv exact i64 %a0.7, 4\n" in code  # items per row of the table
     assert (
         "call void @k.1(i8* %a0.4, i8* %a0.4, i64 0, i64 %a0.5, i64 %a0.6, i64 %a0.7i, i64 1, "
         "i8* %a1.4p, i8* %a1.4p, i64 0, i64 %a1.6, i64 32)\n"

@@ -24,13 +24,13 @@ PTX = ".visible .entry netcarlo("
 
 @pytest.fixture
 def loaded() -> list[str]:
-    """Return the PTX of everything that was loaded."""
+    """Return the list to which the PTX of each loaded kernel is appended."""
     return []
 
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loaded: list[str]) -> Callable[[], None]:
-    """Start as a new process does, with the files on disk."""
+    """Return a function that resets the state to that of a new process with the same files on disk."""
 
     def kernel(ptx: str) -> Launch:
         loaded.append(ptx)
@@ -53,7 +53,7 @@ def test_the_driver_assembles_once(
     assert loaded == [PTX]
     assert cache.read(modules.machine_code(toy.TOY, (9, 0))) == MACHINE_CODE + PTX.encode()
     start()
-    monkeypatch.setattr(compilers, "ptx", None)  # neither compiled nor asked for
+    monkeypatch.setattr(compilers, "ptx", None)  # PTX is not compiled again
     modules.kernel(toy.TOY)
     assert loaded == [PTX, PTX]
 

@@ -48,7 +48,7 @@ def _code(monkeypatch: pytest.MonkeyPatch, file: Path) -> str:
 
 
 def test_shortcuts_do_not_change_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The optimised LLVM code is the same with and without them."""
+    """Compare the optimised LLVM code with and without the shortcuts."""
     code = _code(monkeypatch, tmp_path / "with.nbc")
     monkeypatch.setattr(numba_shortcuts, "enabled", nullcontext)
     without = _code(monkeypatch, tmp_path / "without.nbc")
@@ -58,7 +58,7 @@ def test_shortcuts_do_not_change_the_code(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_numba_is_as_before_afterwards() -> None:
-    """Shortcuts last as long as a compilation, also if it fails."""
+    """Test that shortcuts end with a compilation, also if it fails."""
 
     def now() -> list[object]:
         return [

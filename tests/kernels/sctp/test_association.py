@@ -1,4 +1,4 @@
-"""The association of one path by itself: two ends and a wire that may lose, delay and overtake."""
+"""Association with one path: two endpoints and a wire that may lose, delay and reorder packets."""
 
 import heapq
 from typing import Any
@@ -21,11 +21,11 @@ COLUMNS = {
 }  # fmt: skip
 NO_FLOATS = np.zeros(0)
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 
 
 class Wire:
-    """Drives the two ends; a packet takes 10 ms and up to `spread` more, and one in `lose` is lost."""
+    """Wire between two endpoints: packets take 10 ms and up to `spread` more, and one in `lose` is lost."""
 
     def __init__(self, *, limit: int, spread: int = 0, lose: int = 0, flow: int = 0, **columns: int) -> None:
         self.p = np.zeros(len(P), np.int64)
@@ -37,10 +37,10 @@ class Wire:
         self.spread, self.lose = spread, lose
         self.wire: list[tuple[int, int, int]] = []  # arrival, direction, number
         self.fresh = 0
-        self.heartbeats: list[int] = []  # when packets came that carry no data
+        self.heartbeats: list[int] = []  # arrival times of packets without data
 
     def run(self, end: int) -> None:
-        """All events until `end` [ns], or until the association is overfull."""
+        """Process all events until `end` [ns], or until the association is overfull."""
         p, s, now = self.p, self.s, 0
         sctp.start(p, s, NO_FLOATS, now)
         while now <= end and not sctp.overfull(s):

@@ -63,7 +63,7 @@ def rows(
     *cases: dict[str, Any], paths: int = 1, rate: float = 0.5e6, delay: float = 0.2, queue: int = 50,
     probability: float = 0.0,
 ) -> Rows:  # fmt: skip
-    """One row per case: parameters by name, and `down`, the seconds for which path 0 is down from 50 s on."""
+    """Return a row per case: parameters by name, and `down`, the outage of path 0 from 50 s on [s]."""
     n = len(cases)
     parameters = np.zeros((n, len(P)), np.int64)
     hops = np.zeros((n, PATHS, 1, len(Hop)), np.int64)
@@ -89,7 +89,7 @@ def run(table: Rows) -> Any:
 
 
 def trace(table: Rows, event: int) -> tuple[Any, Any]:
-    """The rows of one kind of event of the first row's trace, and its outcomes."""
+    """Return the events of one kind from the trace of the first row, and its outcomes."""
     events, out = launch.trace(models.model("sctp"), table, row=0)
     return events[events[:, Trace.EVENT] == event], out
 
@@ -174,9 +174,9 @@ def test_failover_costs_one_timeout_whatever_the_outage() -> None:
 
 
 def test_eleven_errors_in_a_row_end_the_association() -> None:
-    """RFC 2960 section 15: Association.Max.Retrans is 10; what is given up does not begin again."""
+    """Test Association.Max.Retrans = 10 (RFC 2960, section 15): an aborted association does not restart."""
     patient = {"PATH_MAX_RETRANS": 100, "MAX_RTO": NS, "END": 90 * NS, "HEARTBEAT": 0}
-    beating = {**patient, "HEARTBEAT": NS}  # unanswered heartbeats are errors, too, of both ends
+    beating = {**patient, "HEARTBEAT": NS}  # unanswered heartbeats of both endpoints count as errors
     table = rows({**patient, "down": 30}, {**patient, "down": 9}, {**beating, "down": 30})
     out = run(table)
     assert out[:, Out.TIMEOUTS].tolist() == [11, 10, 8]
@@ -231,14 +231,14 @@ def test_trace_has_the_heartbeats_of_the_twin(rules: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(Endpoint, "on_heartbeat_ack", on_heartbeat_ack)
     simulate("sctp", table)
     columns = [Trace.TIME, Trace.SEQUENCE, Trace.PATH]
-    assert len(heartbeats) > len(answered) > 3  # those on the dead path are not answered
+    assert len(heartbeats) > len(answered) > 3  # heartbeats on the failed path are not answered
     assert {end for _, end, _ in answered} == {0, 1}
     np.testing.assert_array_equal(trace(table, EVENT_HEARTBEAT)[0][:, columns], heartbeats)
     np.testing.assert_array_equal(trace(table, EVENT_HEARTBEAT_ACK)[0][:, columns], answered)
     received, out = trace(table, EVENT_HEARTBEAT_RECEIVE)
     assert len(received) == len(answered)  # nothing is in flight at the end
     assert (received[:, Trace.TIME] < np.array(answered)[:, 0]).all()
-    np.testing.assert_array_equal(out, run(table)[0])  # a trace changes nothing
+    np.testing.assert_array_equal(out, run(table)[0])  # a trace does not change outcomes
 
 
 def test_paper_start_up() -> None:

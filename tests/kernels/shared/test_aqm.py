@@ -1,4 +1,4 @@
-"""CoDel, PIE and FQ-CoDel: beside their twin, and what the RFCs promise of them."""
+"""CoDel, PIE and FQ-CoDel: comparison with their twin, and properties stated in the RFCs."""
 
 import os
 from math import isqrt
@@ -42,7 +42,7 @@ OF_PIE = DEFAULTS | {
     "PIE_BETA": 351844,
 }  # fmt: skip
 PACKET = SIZE * LINK_BYTE
-"""The time of a packet on the link [ns]."""
+"""Transmission time of a packet on the link [ns]."""
 
 quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 
@@ -52,12 +52,12 @@ def run(rows: SharedRows) -> Any:
 
 
 def managed(aqm: int, **columns: int) -> dict[str, int]:
-    """The columns of a link."""
+    """Return the columns of a link with AQM."""
     return (OF_PIE if aqm == PIE else DEFAULTS) | {"AQM": aqm} | columns
 
 
 def greedy(count: int, **columns: int) -> list[dict[str, int]]:
-    """Flows of SACK with windows that never limit them, and round trips of their own."""
+    """Return flows of SACK with unlimited windows and different round trips."""
     tcp = TCP | {"KIND": KINDS.index("sack"), "WINDOW": 400, "INITIAL_SSTHRESH": 400}
     return [
         tcp | {"START": k * 10_001_001, "SOURCE_DELAY": (k + 1) * MS, "CLOCK_PHASE": k * MS} | columns
@@ -66,11 +66,11 @@ def greedy(count: int, **columns: int) -> list[dict[str, int]]:
 
 
 def queue_delay_ms(links: Any) -> Any:
-    """Mean queue delay of a packet of the first link [n]."""
+    """Return the mean queueing delay of the packets of the first link, by row [ms]."""
     return links["QUEUE_SUM"][:, 0] / links["ARRIVALS"][:, 0] / MS
 
 
-# Beside the twin.
+# Comparison with the twin.
 
 
 @pytest.mark.full
@@ -88,7 +88,7 @@ def test_kernel_equals_twin() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["newreno", "linux_reno", "linux_cubic", "linux_bbr"])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(kind: str) -> None:
     rows = rows_of(f"shared_{kind}_aqm", 5 * LONG, seed=len(kind))
     assert isinstance(rows, SharedRows)
@@ -100,11 +100,11 @@ def test_uncompiled_kernel_equals_twin(kind: str) -> None:
 
 @pytest.mark.parametrize("aqm", [CODEL, FQ_CODEL])
 @pytest.mark.parametrize(("target", "packets"), [(3, 0), (2, 3)])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_codel_at_exactly_its_limits_equals_its_twin(aqm: int, target: int, packets: int) -> None:
-    """Check datagrams at 1.25 times the rate of a link: all times are multiples of a fifth of a packet's.
+    """Compare datagrams at 1.25 times the link rate: all times are multiples of 1/5 transmission time.
 
-    So some wait for exactly the target, and some leave exactly AQM_MTU bytes behind (RFC 8289, section 5.3).
+    Some packets wait exactly the target, and some leave exactly AQM_MTU bytes (RFC 8289, section 5.3).
     """
     limits = {"AQM_TARGET": target * PACKET, "AQM_MTU": packets * SIZE, "AQM_INTERVAL": 10 * PACKET}
     flow = DATAGRAMS | {"INTERVAL": PACKET * 4 // 5}
@@ -118,7 +118,7 @@ def test_codel_at_exactly_its_limits_equals_its_twin(aqm: int, target: int, pack
 @pytest.mark.full
 @pytest.mark.parametrize("aqm", [CODEL, PIE])
 def test_without_a_target_in_reach_it_is_drop_tail(aqm: int) -> None:
-    """Outcomes equal those of drop-tail to the bit, with FQ-CoDel for a single flow."""
+    """Check that a target above all delays gives the bits of drop-tail; FQ-CoDel has a single flow."""
     flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
     flows.append(DATAGRAMS | {"INTERVAL": 7 * MS})
     tail = dumbbell(flows, seconds=10, QUEUE=12)
@@ -129,7 +129,7 @@ def test_without_a_target_in_reach_it_is_drop_tail(aqm: int) -> None:
         for column in one:
             if column not in ("WAIT_MAX", "WAITING", "IN_FLIGHT", "USEFUL", "QUEUE_SUM", "BUSY"):
                 assert (one[column] == same[column]).all(), column
-    assert (k["WAIT_MAX"] >= k_aqm["WAIT_MAX"]).all()  # which does not count what waits at the end
+    assert (k["WAIT_MAX"] >= k_aqm["WAIT_MAX"]).all()  # AQM does not count packets queued at the end
     assert k["QUEUE_SUM"][0].tolist() == k_aqm["QUEUE_SUM"][0].tolist()
     assert k["BUSY"][0].tolist() == k_aqm["BUSY"][0].tolist()
 
@@ -164,7 +164,7 @@ def test_nothing_is_lost_but_what_is_counted(seed: int) -> None:
 @given(st.integers(0, 1 << 30), st.sampled_from([CODEL, FQ_CODEL]), st.integers(1, 80))
 @quick
 def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int) -> None:
-    """CoDel does drop where a window leaves a standing queue: 34 packets are on the wire."""
+    """Test windows below and above the BDP of 34 packets: CoDel drops only with a standing queue."""
     window = TCP | {"KIND": KINDS.index("newreno"), "WINDOW": packets, "INITIAL_SSTHRESH": packets}
     free = dumbbell([window], seconds=5, seed=seed, QUEUE=0)
     _, links = split(free, run(free))
@@ -182,12 +182,12 @@ def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int)
 @pytest.mark.full
 @pytest.mark.parametrize(("aqm", "target_ms"), [(CODEL, 5), (CODEL, 20), (FQ_CODEL, 5), (PIE, 15), (PIE, 40)])
 def test_a_standing_queue_comes_to_the_target(aqm: int, target_ms: int) -> None:
-    """Without AQM the window of 400 packets causes a queue of 300 ms."""
+    """Test the mean queueing delay; without AQM a window of 400 packets causes 300 ms."""
     rows = dumbbell(greedy(1), seconds=100, **managed(aqm, AQM_TARGET=target_ms * MS))
     rows.parameters[0, Shared.WARM_UP] = 20 * SECOND
     _, k = split(rows, run(rows))
-    assert target_ms / 3 < queue_delay_ms(k)[0] < 1.5 * target_ms  # a window halved leaves less than it
-    # A sawtooth without a queue would leave a quarter idle, and 5 ms are a fifth of a round trip.
+    assert target_ms / 3 < queue_delay_ms(k)[0] < 1.5 * target_ms  # below the target after a halving
+    # A sawtooth without a queue has a utilisation of 3/4; 5 ms are a fifth of a round trip.
     assert k["BUSY"][0, 0] > (0.75 if target_ms == 5 else 0.95) * 80 * SECOND
     tail = dumbbell(greedy(1), seconds=100, QUEUE=1000)
     assert queue_delay_ms(split(tail, run(tail))[1])[0] > 250
@@ -195,14 +195,14 @@ def test_a_standing_queue_comes_to_the_target(aqm: int, target_ms: int) -> None:
 
 @pytest.mark.full
 def test_codel_brings_a_load_that_does_not_react_to_the_limit_of_its_law() -> None:
-    """Datagrams at 1.25 times the rate: it drops faster and faster, until a fifth of all is dropped."""
+    """Test datagrams at 1.25 times the rate: the drop rate grows until a fifth of them is dropped."""
     rows = dumbbell([DATAGRAMS | {"INTERVAL": PACKET * 4 // 5}], seconds=60, **managed(CODEL, QUEUE=0))
     half = dumbbell([DATAGRAMS | {"INTERVAL": PACKET * 4 // 5}], seconds=30, **managed(CODEL, QUEUE=0))
     (_, late), (_, early) = split(rows, run(rows)), split(half, run(half))
     first, second = early["EARLY"][0, 0], late["EARLY"][0, 0] - early["EARLY"][0, 0]
     arrivals = late["ARRIVALS"][0, 0] / 2
     assert first < second <= 1.01 * arrivals / 5 + 1000
-    # The n-th drop comes at interval * (1 + 1 / sqrt(2) + ...): after t there are (t / 2 interval)**2.
+    # The n-th drop occurs at interval * (1 + 1 / sqrt(2) + ...): (t / 2 interval)**2 drops until t.
     assert first == pytest.approx((30 / 0.2) ** 2, rel=0.15) or first == pytest.approx(arrivals / 5, rel=0.1)
 
 
@@ -213,7 +213,7 @@ def test_codel_brings_a_load_that_does_not_react_to_the_limit_of_its_law() -> No
 )  # fmt: skip
 @quick
 def test_pies_probability_is_one(start: int, delays: list[int], alpha: int, beta: int) -> None:
-    """PIE's value is a probability for all queue delays [ns] and gains; an idle queue resets it."""
+    """Test that PIE's value is a probability for all queueing delays [ns] and gains, and 0 after idle."""
     m = np.zeros(200, np.int64)
     b, s = 0, 150
     m[[Link.AQM_TARGET, Link.AQM_INTERVAL, Link.PIE_ALPHA, Link.PIE_BETA]] = 15 * MS, 15 * MS, alpha, beta
@@ -229,8 +229,8 @@ def test_pies_probability_is_one(start: int, delays: list[int], alpha: int, beta
 
 @pytest.mark.full
 def test_fq_shares_are_equal_among_greedy_flows() -> None:
-    """Shares are equal within about a packet, whatever the rates and packet sizes."""
-    sizes, loads = (200, 500, 1000, 1460), (1.0, 0.5, 2.0, 0.3)  # loads of the link
+    """Check that shares are equal within about a packet for all offered loads and packet sizes."""
+    sizes, loads = (200, 500, 1000, 1460), (1.0, 0.5, 2.0, 0.3)  # offered loads, relative to the link rate
     flows = [
         DATAGRAMS | {"DATA": size - 40, "INTERVAL": round(size * LINK_BYTE / load), "START": 1001 * k}
         for k, (size, load) in enumerate(zip(sizes, loads, strict=True))
@@ -246,7 +246,7 @@ def test_fq_shares_are_equal_among_greedy_flows() -> None:
 
 @pytest.mark.full
 def test_a_sparse_flow_does_not_wait() -> None:
-    """Beside four that are greedy a datagram waits for what is in transmission and for new queues."""
+    """Test a sparse flow beside four greedy flows: it waits at most two packet transmission times."""
     flows = greedy(4)
     sparse = DATAGRAMS | {"DATA": 160, "INTERVAL": 20 * MS, "START": 5 * SECOND}
     rows = dumbbell([*flows, sparse], seconds=60, **managed(FQ_CODEL))
@@ -254,7 +254,7 @@ def test_a_sparse_flow_does_not_wait() -> None:
     useful = f["USEFUL"][0, :4]
     assert abs(useful / useful.mean() - 1).max() < 0.05
     assert f["DROPS_QUEUE"][0, 4] == 0 and f["DELIVERED"][0, 4] >= f["SENT"][0, 4] - 2
-    last = [sparse | {"LIMIT": limit} for limit in range(1, 200, 7)]  # which tells of all of them
+    last = [sparse | {"LIMIT": limit} for limit in range(1, 200, 7)]  # ends with the last datagram
     alone = [dumbbell([one], seconds=60, **managed(FQ_CODEL)) for one in last]
     beside = [dumbbell([*flows, one], seconds=60, **managed(FQ_CODEL)) for one in last]
     (free, _), (busy, _) = (split(stack(some), run(stack(some))) for some in (alone, beside))
@@ -269,7 +269,7 @@ def test_a_sparse_flow_does_not_wait() -> None:
 @pytest.mark.parametrize("aqm", AQMS.values())
 def test_marks_replace_losses(aqm: int) -> None:
     rows = dumbbell(greedy(4, ECN=1), seconds=20, **managed(aqm, AQM_MARKS=1))
-    rows.parameters[0, Shared.WARM_UP] = 5 * SECOND  # when slow start has called for PIE's drops
+    rows.parameters[0, Shared.WARM_UP] = 5 * SECOND  # after the drops of PIE in slow start
     f, k = split(rows, run(rows))
     assert k["MARKS"][0, 0] > 50 and k["DROPS"][0, 0] == 0
     assert (f["CWND_CUTS"][0] > 5).all() and f["MARKED"][0].sum() == k["MARKS"][0, 0]
@@ -281,7 +281,7 @@ def test_marks_replace_losses(aqm: int) -> None:
 
 @pytest.mark.full
 def test_the_fattest_queue_pays_when_all_is_full() -> None:
-    """Datagrams at twice the rate beside one of a tenth: of these nothing is dropped."""
+    """Test a flow at twice the link rate beside one at a tenth of it, which loses no datagram."""
     load = DATAGRAMS | {"INTERVAL": PACKET // 2}
     light = DATAGRAMS | {"INTERVAL": 10 * PACKET, "START": 1001}
     rows = dumbbell([load, light], seconds=20, **managed(FQ_CODEL, QUEUE=20, AQM_TARGET=SECOND))

@@ -1,4 +1,4 @@
-"""Flows that come and go: the kernel against its twin, bit for bit, and what holds of any of them."""
+"""Arriving and departing flows: bitwise comparison with the twin, and properties."""
 
 import os
 from itertools import pairwise
@@ -31,13 +31,13 @@ def run(rows: SharedRows, **options: int) -> Ints:
 
 
 def classes(rows: SharedRows, out: Ints) -> Ints:
-    """Outcomes of the classes [n, C, ClassOut.COLUMNS]."""
+    """Return the outcomes of the classes [n, C, ClassOut.COLUMNS]."""
     at = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS
     return out[:, at:].reshape(len(out), -1, ClassOut.COLUMNS)
 
 
 def flows(rows: SharedRows, out: Ints) -> Ints:
-    """Outcomes of the flows [n, F, FlowOut.COLUMNS]."""
+    """Return the outcomes of the flows [n, F, FlowOut.COLUMNS]."""
     end = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS
     return out[:, SharedOut.COLUMNS : end].reshape(len(out), -1, FlowOut.COLUMNS)
 
@@ -48,9 +48,9 @@ def test_kernel_equals_twin() -> None:
     out = run(rows)
     assert not (found := differences(rows, out)), "\n\n".join(found)
     total = classes(rows, out).sum(axis=(0, 1))
-    for column in range(ClassOut.SIZE):  # so the comparison is worth something
+    for column in range(ClassOut.SIZE):  # the scenarios contain each event
         assert total[column] > 0, ClassOut(column)
-    for kind in range(3):  # larger ones take too long here
+    for kind in range(3):  # larger flows take too long here
         assert total[ClassOut.SIZE + kind * SizeOut.COLUMNS + SizeOut.FLOWS] > 0, kind
     assert (flows(rows, out)[rows.flows[:, :, Flow.CLASS] > 0][:, FlowOut.RETRANSMITTED] > 0).any()
 
@@ -59,8 +59,8 @@ def test_kernel_equals_twin() -> None:
     (1, 0), (10_000, 0), (10_001, 1), (100_000, 1), (100_001, 2), (1_000_000, 2), (1_000_001, 3), (10**9, 3),
 ])  # fmt: skip
 def test_sizes_of_flows_are_told_apart_at_powers_of_ten(size: int, of_size: int) -> None:
-    """Check that a flow of exactly 10 kB is one of up to 10 kB."""
-    at = len(SlotState)  # the outcomes of the class, behind the words of the slot
+    """Check that a flow of exactly 10 kB is in the size bin up to 10 kB."""
+    at = len(SlotState)  # the outcomes of the class follow the words of the slot
     m = np.zeros(at + int(ClassOut.COLUMNS), np.int64)
     m[SlotState.FLOW_SIZE] = size
     arrivals.count_completion(m, np.int64(at), 0, np.int64(1), 0, 1, np.int64(1))
@@ -69,7 +69,7 @@ def test_sizes_of_flows_are_told_apart_at_powers_of_ten(size: int, of_size: int)
 
 
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_with_linux_equals_twin() -> None:
     name = "shared_mixed_linux_arrivals"
     rows = rows_of(name, 12 * LONG, seed=4)
@@ -79,9 +79,9 @@ def test_uncompiled_kernel_with_linux_equals_twin() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_the_model_of_one_linux_sender_equals_that_of_a_mixture() -> None:
-    """Arrivals of one sender once ran as a mixture, which compiles four times as long."""
+    """Compare the model of one sender with the mixed model, which takes four times as long to compile."""
     rows = rows_of("shared_linux_cubic_arrivals", 4, seed=8)
     mixed = run_as_python("shared_mixed_linux_arrivals", rows)
     assert classes(rows, mixed)[:, :, ClassOut.COMPLETED].any()
@@ -113,7 +113,7 @@ def test_flows_are_conserved_and_have_their_sizes(seed: int) -> None:
         delivered = np.where(slots, of_flow[:, :, FlowOut.DELIVERED], 0).sum(axis=1)
         rest = (delivered - found[:, number, ClassOut.PACKETS])[all_of_it]
         assert (rest >= 0).all()
-        # Those that have arrived in full have got nothing else; what is more is of flows under way.
+        # Completed flows deliver no further packets; the rest belongs to flows in progress.
         assert (rest[found[all_of_it, number, ClassOut.ACTIVE] == 0] == 0).all()
         active = np.where(slots, of_flow[:, :, FlowOut.COMPLETED] == NEVER, False).sum(axis=1)
         assert (found[:, number, ClassOut.ACTIVE] <= active).all()

@@ -1,4 +1,4 @@
-"""Delays of classes of flows: the kernel against its twin, bit for bit, and what holds of any of them."""
+"""Delays of classes of flows: bitwise comparison with the twin, and properties."""
 
 import os
 from itertools import pairwise
@@ -33,9 +33,9 @@ def run(rows: SharedRows, **options: int) -> Ints:
 
 
 def differences(rows: SharedRows, out: Ints) -> list[str]:
-    """Descriptions of the first networks in which kernel and twin differ."""
+    """Return descriptions of the first networks in which kernel and twin differ."""
     out = out.copy()
-    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     return differing(out, lambda row: simulate(rows, row=row), str, str)
 
 
@@ -45,7 +45,7 @@ def test_kernel_equals_twin() -> None:
     out = run(rows)
     assert not (found := differences(rows, out)), "\n\n".join(found)
     total = table(out, rows).sum(axis=0)
-    for column in DelayOut.PACKETS, DelayOut.LATE, DelayOut.SUM, DelayOut.JITTER:  # so it is worth something
+    for column in DelayOut.PACKETS, DelayOut.LATE, DelayOut.SUM, DelayOut.JITTER:  # each column is tested
         assert (total[:, column] > 0).all(), column
 
 
@@ -53,7 +53,7 @@ def test_kernel_equals_twin() -> None:
 @given(st.integers(0, 1 << 30))
 @quick
 def test_every_packet_that_is_delivered_is_counted(seed: int) -> None:
-    """From the start on it is; of a later window as many as arrive in it; and measuring changes nothing."""
+    """Check counts with and without a warm-up, and that measuring delays does not change the outcomes."""
     rows = rows_of(MODEL, 20, seed=seed)
     whole = rows._replace(parameters=rows.parameters.copy())
     whole.parameters[:, Shared.WARM_UP] = 0
@@ -99,7 +99,7 @@ def _alone_ns(flow: Ints, links: Ints) -> int:
 @given(st.integers(0, 1 << 30))
 @quick
 def test_sums_of_histograms_are_those_of_all(seed: int) -> None:
-    """Chunks change no bit; quantiles of two rows together lie between those of each, and rise."""
+    """Check that chunks give the same bits, and that quantiles of a sum lie between those of its parts."""
     rows = rows_of(MODEL, 20, seed=seed)
     whole = table(run(rows), rows)
     for a, b in pairwise((0, 7, 20)):

@@ -1,4 +1,4 @@
-"""The trace of shared links: the events of the naive twin, to the nanosecond, and outcomes as without it."""
+"""Trace of shared links: events of the naive twin to the nanosecond, and unchanged outcomes."""
 
 from collections import Counter
 from functools import partial
@@ -69,7 +69,7 @@ def as_python(name: str, rows: SharedRows, row: int) -> tuple[Rows, NDArray[np.i
 
 
 def of_kernel(trace: Rows) -> "Counter[Event]":
-    """The events of a trace with no more than the twin tells."""
+    """Return the events of a trace, reduced to the fields that the twin reports."""
     found = Counter()
     for row in trace:
         event, (flow, carries) = int(row[Trace.EVENT]), divmod(int(row[Trace.FLOW]), 4)
@@ -117,7 +117,7 @@ FAILING = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_an_uncompiled_trace_has_the_events_of_the_twin(name: str) -> None:
     rows = OTHERS[name]()
     for row in range(len(rows.parameters)):
@@ -136,7 +136,7 @@ def test_a_trace_of_links_that_fail_has_the_events_of_the_twin(kind: str) -> Non
 
 
 def test_notes_that_find_no_room_ask_for_more() -> None:
-    """A full log makes the run repeat with larger rings, which enlarge the log."""
+    """Check that a full log reports full rings: the run repeats with larger rings, which enlarge the log."""
     m = np.zeros(event_log.SCRATCH_FACTOR * 100, np.int64)
     event_log.prepare(m)
     room = (len(m) - 2 - 100) // 6
@@ -148,7 +148,7 @@ def test_notes_that_find_no_room_ask_for_more() -> None:
 
 
 def test_models_without_a_trace_are_apart() -> None:
-    """Only models of shared links have a second one; nothing else is compiled for a device."""
+    """Check that only models of shared links have a traced variant, which is not in the list of models."""
     for model in models.MODELS.values():
         has_own = model.address.family == "shared" and not model.address.fluid
         assert (model.traced is not None) == has_own

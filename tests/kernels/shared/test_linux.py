@@ -1,4 +1,4 @@
-"""Today's Linux over shared links: beside its twin, alone, and with other TCPs; and what a path has of it."""
+"""Today's Linux over shared links: twin, single flow, other TCPs, and comparison with a path."""
 
 import os
 from typing import Any
@@ -62,7 +62,7 @@ def test_rings_that_are_too_small_are_made_larger_and_change_nothing() -> None:
 @pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_lone_flow_is_a_path(control: str) -> None:
-    """Three hops of the path twin are a link between two hosts."""
+    """Compare a single flow over a link with the path twin over three hops (cable, link, cable)."""
     rng = np.random.default_rng(len(control))
     repeated = 0
     for _ in range(3):
@@ -89,7 +89,7 @@ def test_a_lone_flow_is_a_path(control: str) -> None:
 
 
 def test_a_copy_is_known_by_the_last_bits_of_its_timestamp() -> None:
-    """A transmission is identified after four minutes and after a retransmission, too."""
+    """Check that a transmission is identified after four minutes and after a retransmission."""
     p, s = scratch()
     s[Tcp.CLOCK_PHASE] = 123_456_789
     for first in (0, 5 * MS, 700 * SECOND + 999_999):
@@ -101,7 +101,7 @@ def test_a_copy_is_known_by_the_last_bits_of_its_timestamp() -> None:
 
 
 def share_of_bbr(queue: int, beside: dict[str, Any]) -> float:
-    """In goodput, of BBR and one other flow over 10 Mbit/s and 40 ms."""
+    """Return the share of BBR in the goodput beside another flow over 10 Mbit/s and 40 ms."""
     network = {
         "dumbbell": {"rate": "10 Mbit/s", "delay": "20 ms", "queue": queue},
         "flows": [{"congestion_control": "bbr"}, beside],
@@ -114,7 +114,7 @@ def share_of_bbr(queue: int, beside: dict[str, Any]) -> float:
 
 @pytest.mark.full
 def test_bbr_takes_what_shallow_queues_have_and_yields_in_deep_ones() -> None:
-    """BBR keeps one bandwidth-delay product in the queue whatever the others do (33 packets here)."""
+    """Test shallow and deep queues: BBR queues about one bandwidth-delay product (33 packets here)."""
     shallow = share_of_bbr(12, {"congestion_control": "cubic"})
     deep = share_of_bbr(300, {"congestion_control": "cubic"})
     assert shallow > 0.75 > 0.45 > deep

@@ -1,4 +1,4 @@
-"""Lookahead: the same outcomes as in order, with a third of the iterations in a dumbbell."""
+"""Lookahead: same outcomes as in event order, with a third of the iterations in a dumbbell."""
 
 import functools
 from typing import Any
@@ -25,13 +25,13 @@ TURNS = [0]
 
 
 def counted(key: Any) -> Any:
-    """`agenda.class_of`, which each turn of the loop asks once."""
+    """Count the calls of `agenda.class_of`, one per iteration of the event loop."""
     TURNS[0] += 1
     return class_of(key)
 
 
 def turns(name: str, rows: SharedRows, *, monkeypatch: pytest.MonkeyPatch, ahead: bool) -> tuple[Any, int]:
-    """The outcomes, and the turns that it took."""
+    """Return the outcomes and the number of iterations."""
     step = functools.partial(compilers.plain)
     step.lockstep = not ahead  # type: ignore[attr-defined]
     monkeypatch.setattr(compilers, "plain", step)
@@ -42,13 +42,13 @@ def turns(name: str, rows: SharedRows, *, monkeypatch: pytest.MonkeyPatch, ahead
 
 @pytest.mark.parametrize("kind", ["newreno", "sack", "vegas"])
 @pytest.mark.parametrize("one_way", [False, True])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_outcomes_are_those_in_order(kind: str, one_way: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     number = KINDS.index(kind)
     rows = shared_rows(8, seed=100 + number, kinds=[UDP, number, number], one_way=one_way)
     out, fewer = turns(f"shared_{kind}", rows, monkeypatch=monkeypatch, ahead=True)
     same, most = turns(f"shared_{kind}", rows, monkeypatch=monkeypatch, ahead=False)
-    np.testing.assert_array_equal(out, same)  # events, too, whenever they were taken
+    np.testing.assert_array_equal(out, same)  # includes the number of events
     assert fewer < 0.97 * most
 
 
@@ -59,7 +59,7 @@ def test_kernel_equals_twin_where_data_go_one_way() -> None:
 
 
 def dumbbell(mbps: int) -> SharedRows:
-    """Flows that start one after the other over a cable of this rate, with hosts at 1 Gbit/s."""
+    """Return flows with different start times over a bottleneck of this rate, with hosts at 1 Gbit/s."""
     flows = [{"start": f"{start} s"} for start in (0, 0.02, 0.05, 0.3, 0.6)]
     links = {"rate": f"{mbps} Mbit/s", "delay": "20 ms", "queue": 60}
     return build(

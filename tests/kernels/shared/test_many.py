@@ -1,4 +1,4 @@
-"""Rows of many flows and links: beside their twin, on a device, and in memory as large as what they have."""
+"""Rows of many flows and links: comparison with the twin, devices, and memory in proportion to content."""
 
 from collections.abc import Sequence
 from unittest.mock import patch
@@ -41,8 +41,10 @@ NEWRENO = KINDS.index("newreno")
 
 
 def ring(flows: int, links: int, *, end: int, kinds: Sequence[int] = range(9), hops: int = 16) -> SharedRows:
-    """Links in a ring, as many hops each way; flows that start at the same link do so in the same
-    nanosecond."""
+    """Return a ring of links, with routes of as many hops each way.
+
+    Flows that start at the same link start in the same nanosecond.
+    """
     net = Net(SEED=3, END=end, WARM_UP=end // 2, SAMPLE=100 * MS)
     for _ in range(links):
         net.link(BYTE_TIME=LINK_BYTE << BYTE_TIME_BITS, DELAY=MS, QUEUE=20)
@@ -67,7 +69,7 @@ def test_kernel_equals_twin(flows: int, links: int, end: int) -> None:
     f, _ = split(rows, out)
     gone = f["DROPS_QUEUE"] + f["DROPS_RANDOM"] + f["IN_FLIGHT"]
     assert (f["SENT"] + f["IN_FLIGHT_BEFORE"] == f["RECEIVED"] + gone).all()
-    rows.parameters[:, Shared.WARM_UP] = 0  # then nothing waits when counting begins
+    rows.parameters[:, Shared.WARM_UP] = 0  # queues are empty when counting begins
     out = run(rows)
     f, k = split(rows, out)
     assert out[0, SharedOut.STATUS] == STATUS_OK and (f["DELIVERED"] > 0).mean() > 0.9
@@ -75,7 +77,7 @@ def test_kernel_equals_twin(flows: int, links: int, end: int) -> None:
     assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"]).all()
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_the_longest_routes_and_detours_equal_the_twin() -> None:
     rows = ring(5, 130, end=500 * MS, kinds=[UDP, NEWRENO], hops=MAX_HOPS)
     assert not differences(rows, run_as_python("shared_newreno", rows))
@@ -88,7 +90,7 @@ def test_the_longest_routes_and_detours_equal_the_twin() -> None:
 
 @pytest.mark.full
 def test_flows_of_a_crowd_are_treated_alike() -> None:
-    """1,024 flows of one kind that start in the same nanosecond: nobody has the last word in every tie."""
+    """Check fairness of 1,024 equal flows that start in the same nanosecond: ties favour no flow."""
     rows = dumbbell([TCP | {"KIND": NEWRENO}] * MAX_FLOWS, seconds=20, QUEUE=2000)
     rows.links[0, :, Link.BYTE_TIME] //= 100  # 100 times as fast
     f, _ = split(rows, launch.run(models.model("shared_newreno"), rows))
@@ -98,7 +100,7 @@ def test_flows_of_a_crowd_are_treated_alike() -> None:
 
 
 def test_who_is_beside_whom_changes_no_bit() -> None:
-    """A small row that shares a launch with a large one."""
+    """Compare a small row alone with the same row in a launch with a large one."""
     small = ring(3, 40, end=SECOND)
     joint = concatenate([ring(70, 128, end=100 * MS), small])
     out = run(joint)
@@ -120,7 +122,7 @@ def words(rows: SharedRows) -> int:
 
 
 def test_scratch_is_as_large_as_what_a_row_has() -> None:
-    """Not as what it could have, nor as what rows beside it have; and it grows no faster than they do."""
+    """Check that scratch depends only on the flows and links of the largest row, and at most linearly."""
     small, large = ring(3, 40, end=SECOND), ring(MAX_FLOWS, MAX_LINKS, end=SECOND)
     joint = concatenate([small, large])
     assert words(take(joint, [0])) == words(small)
@@ -131,9 +133,9 @@ def test_scratch_is_as_large_as_what_a_row_has() -> None:
     assert words(ring(2, MAX_LINKS, end=SECOND)) - parts[1] < (MAX_LINKS - 40) * 300
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_all_of_it_is_laid_out() -> None:
-    """No word beyond the scratch is accessed: uncompiled, an index beyond the end is an error."""
+    """Check that no word beyond the scratch is accessed: in Python such an index is an error."""
     rows, model = ring(70, 40, end=30 * MS, kinds=[UDP, NEWRENO]), models.model("shared_newreno")
     given = launch._with_rings(rows, launch._rings(model, rows))
     m, f = launch._scratch(model, given)
@@ -141,9 +143,9 @@ def test_all_of_it_is_laid_out() -> None:
     arrays = (*(field[0] for field in list(given)[:-1]), given.losses)
     model.make(compilers.plain)(*arrays, m, f, out, np.zeros((0, len(Trace))))
     assert (out == launch.run(model, rows)[0]).all()
-    queue = m[m[Word.BLOCKS] + 69] + FlowWord.TO_SOURCE  # the last one
+    queue = m[m[Word.BLOCKS] + 69] + FlowWord.TO_SOURCE  # the last queue
     laid = m[queue + Fifo.BEGIN] + 2 * (m[queue + Fifo.MASK] + 1)
-    assert 0.65 * len(m) < laid <= len(m)  # what SACK needs is there for all
+    assert 0.65 * len(m) < laid <= len(m)  # every flow has room for the state of SACK
 
 
 # Numbers.
@@ -166,7 +168,7 @@ def test_a_packet_says_whose_it_is_and_which(flows: int, hops: int) -> None:
             assert packet.transmission_id(word) == 12345 and packet.hop_of(m, word) == hops - 1
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_a_row_ends_where_numbers_do() -> None:
     rows = dumbbell([TCP | {"KIND": NEWRENO}] * 2, seconds=1)
     with patch.object(packet, "WORD_BITS", 41):

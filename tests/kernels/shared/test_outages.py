@@ -1,4 +1,4 @@
-"""Links that go down and come back: properties, and where nothing fails. `test_varying` has their twin."""
+"""Link outages: properties, and rows without outages. `test_varying` compares them with their twin."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def rows_that_fail(model: str, count: int, seed: int) -> SharedRows:
 
 
 def failing(rows: SharedRows, *spans: tuple[int, int]) -> SharedRows:
-    """Return the rows with these outages of link 0."""
+    """Return the rows with these outages of link 0 [ns]."""
     behind = rows.links.shape[2]
     links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * len(spans))])
     links[:, 0, Link.OUTAGES], links[:, 0, Link.OUTAGES_END] = behind // 2, behind // 2 + len(spans)
@@ -40,19 +40,19 @@ def test_without_outages_it_is_the_plain_model() -> None:
     assert isinstance(plain, SharedRows)
     late = failing_rows(plain, seed=3)
     spans = late.links[:, :, plain.links.shape[2] :]
-    spans += (late.links[:, :, [Link.OUTAGES]] > 0) * (np.int64(1) << 55)  # long after the end
+    spans += (late.links[:, :, [Link.OUTAGES]] > 0) * (np.int64(1) << 55)  # far beyond the end of the run
     expected = run(plain, "shared_mixed")
     assert (run(late)[:, SharedOut.EVENTS + 1 :] == expected[:, SharedOut.EVENTS + 1 :]).all()
 
 
 @pytest.mark.full
 def test_nothing_is_delivered_over_a_link_that_is_down() -> None:
-    """Datagrams as fast as the link: as many arrive as fit into the times up."""
+    """Test datagrams at the link rate: the link delivers as many as it can transmit while it is up."""
     rows = dumbbell([DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE}], seconds=10, QUEUE=5)
     out = run(failing(rows, (2 * SECOND, 3 * SECOND), (5 * SECOND, 5 * SECOND + 500 * MS)))
     f, k = split(rows, out)
     up, wire = 10 * SECOND - 1500 * MS, int(rows.links[0, 0, Link.DELAY])
-    carried = (up - 3 * wire) // (SIZE * LINK_BYTE)  # twice what is on the wire is lost, once it is late
+    carried = (up - 3 * wire) // (SIZE * LINK_BYTE)  # two outages lose the packets on the wire
     assert abs(f["RECEIVED"][0, 0] - carried) < 12
     assert f["DROPS_RANDOM"][0, 0] >= 2 * wire // (SIZE * LINK_BYTE)
     assert abs(k["BUSY"][0, 0] - up) < 20 * SIZE * LINK_BYTE

@@ -1,4 +1,4 @@
-"""The shared engine against its naive twin, bit for bit, and what holds for every network of shared links.
+"""Engine of shared links: bitwise comparison with its naive twin, and properties of every network.
 
 `NETCARLO_LONG=N pytest tests/kernels/shared/test_shared.py` compares N times as many networks.
 """
@@ -53,7 +53,7 @@ def run(rows: SharedRows, **options: Any) -> Ints:
 
 
 def split(rows: SharedRows, out: Ints) -> tuple[dict[str, Ints], dict[str, Ints]]:
-    """Outcomes of the flows [n, F] and of the links [n, L] by name."""
+    """Return the outcomes of the flows [n, F] and of the links [n, L] by name."""
     n, first_link = len(out), SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS
     flows = out[:, SharedOut.COLUMNS : first_link].reshape(n, -1, FlowOut.COLUMNS)
     links = out[:, first_link:].reshape(n, -1, LinkOut.COLUMNS)
@@ -80,10 +80,10 @@ def name(rows: SharedRows, column: int) -> str:
 
 
 def differences(rows: SharedRows, out: Ints) -> list[str]:
-    """Descriptions of the first networks in which kernel and twin differ."""
+    """Return descriptions of the first networks in which kernel and twin differ."""
     out = out.copy()
     assert (out[:, SharedOut.EVENTS] > 0).all()
-    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     return differing(out, lambda row: simulate(rows, row=row), partial(describe, rows), partial(name, rows))
 
 
@@ -104,7 +104,7 @@ def test_kernel_of_one_kind_equals_twin() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind", [kind for kind in TCPS if kind != "newreno"])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(kind: str) -> None:
     number = KINDS.index(kind)
     rows = shared_rows(2 * LONG, seed=10 + number, kinds=[UDP, number, number])
@@ -113,13 +113,13 @@ def test_uncompiled_kernel_equals_twin(kind: str) -> None:
 
 
 def test_scenarios_visit_the_corners() -> None:
-    """The comparison above is worth something: one network in ten meets each event."""
+    """Check that at least one network in ten of the comparison above contains each event."""
     rows = shared_rows(300, seed=1)
     for table in split(rows, run(rows)):
         for column, values in table.items():
-            if column.endswith("_HIGH"):  # second words of sums, which take days: see test_sums
+            if column.endswith("_HIGH"):  # second words of sums, used after days: see test_sums
                 continue
-            if column == "DROPS_BEFORE":  # of queues that drop what waits: see test_aqm
+            if column == "DROPS_BEFORE":  # queues that drop waiting packets: see test_aqm
                 continue
             assert (values > 0).any(axis=1).mean() >= 0.1, column
     kinds = rows.flows[:, :, Flow.KIND]
@@ -136,19 +136,19 @@ def test_packets_are_conserved(seed: int) -> None:
     out = run(rows)
     assert (out[:, SharedOut.STATUS] == STATUS_OK).all() and (out >= NEVER).all()
     f, k = split(rows, out)
-    # Every flow, and every link.
+    # Conservation of each flow and each link.
     gone = f["DROPS_QUEUE"] + f["DROPS_RANDOM"] + f["IN_FLIGHT"]
     assert (f["SENT"] + f["IN_FLIGHT_BEFORE"] == f["RECEIVED"] + gone).all()
     all_of_it = rows.parameters[:, Shared.WARM_UP] == 0  # nothing is in flight when counting begins
     assert (f["IN_FLIGHT_BEFORE"][all_of_it] == 0).all() and (k["ARRIVALS_BEFORE"][all_of_it] == 0).all()
     assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"])[all_of_it].all()
-    # Flows and links together; what links drop of SYNs no flow counts.
+    # Totals of flows and links; no flow counts dropped SYNs.
     assert (f["MARKED"].sum(axis=1) == k["MARKS"].sum(axis=1)).all()
     lost = f["DROPS_QUEUE"] + f["DROPS_RANDOM"] + f["ACK_DROPS"]
     destroyed = (k["DROPS"] + k["LOST"]).sum(axis=1)
     assert (lost.sum(axis=1) <= destroyed).all()
     assert (destroyed <= (lost + f["HANDSHAKES"]).sum(axis=1))[all_of_it].all()
-    # Parts are not more than wholes.
+    # Parts do not exceed totals.
     for part, whole in [
         ("RETRANSMITTED", "SENT"), ("DELIVERED", "RECEIVED"), ("FAST_RETRANSMITS", "SENT"),
         ("RTT_SAMPLES", "SAMPLES"),
@@ -164,7 +164,7 @@ def test_packets_are_conserved(seed: int) -> None:
 @given(seeds)
 @quick
 def test_links_carry_no_more_than_they_can(seed: int) -> None:
-    """Utilisation is at most 1; queues keep to their limits."""
+    """Check that utilisation is at most 1, and that queues do not exceed their limits."""
     rows = shared_rows(20, seed=seed)
     _, k = split(rows, run(rows))
     byte_time = rows.links[:, :, Link.BYTE_TIME] / 2.0**BYTE_TIME_BITS
@@ -180,8 +180,11 @@ def test_links_carry_no_more_than_they_can(seed: int) -> None:
 @given(seeds)
 @quick
 def test_goodput_is_no_more_than_links_carry(seed: int) -> None:
-    """In any window: of a flow no more than its last link and its cable to the sink, of all flows whose cable
-    is as fast as the link before it no more than that link."""
+    """Check that goodput does not exceed capacity.
+
+    A flow is limited by its last link and its cable to the sink. All flows of a link together are limited by
+    the link, if their cables are as fast.
+    """
     rows = shared_rows(20, seed=seed)
     out = run(rows)
     found, utilisation = by_flow(out, rows), by_link(out, rows)["utilisation"]
@@ -191,7 +194,7 @@ def test_goodput_is_no_more_than_links_carry(seed: int) -> None:
         data, size = flows[:, RowP.DATA], flows[:, RowP.DATA] + flows[:, RowP.HEADER]
         last = flows[np.arange(len(flows)), Flow.ROUTE + flows[:, Flow.HOPS] - 1]
         link, cable = rows.links[row, last, Link.BYTE_TIME], flows[:, Flow.SINK]
-        least_ns = (size * np.maximum(link, cable) / 2.0**BYTE_TIME_BITS - 0.5) / (8 * data)  # a bit takes
+        least_ns = (size * np.maximum(link, cable) / 2.0**BYTE_TIME_BITS - 0.5) / (8 * data)  # time per bit
         goodput = np.asarray(found["goodput_bps"])[row, : len(flows)]
         assert (np.isnan(goodput) | (goodput * least_ns <= 1e9 + 1)).all()
         took_ns = np.where(link >= cable, np.asarray(found["useful_bits"])[row, : len(flows)] * least_ns, 0)
@@ -261,7 +264,7 @@ DELAY = 10 * MS
 
 
 def dumbbell(flows: list[dict[str, int]], *, seconds: int, seed: int = 1, **link: int) -> SharedRows:
-    """Flows over one link and back over another without a limit."""
+    """Return flows over one link, with ACKs over another link without a queue limit."""
     net = Net(SEED=seed, END=seconds * SECOND, SAMPLE=100 * MS)
     columns = {"BYTE_TIME": LINK_BYTE << BYTE_TIME_BITS, "DELAY": DELAY}
     forth, back = net.link(**columns | link), net.link(**columns)
@@ -280,7 +283,7 @@ def test_a_lone_datagram_takes_the_time_of_its_way() -> None:
 
 
 def test_an_overloaded_link_is_always_busy() -> None:
-    """Two flows of datagrams at twice what it carries: every second one is dropped."""
+    """Test two flows of datagrams at twice the link rate: every second packet is dropped."""
     load = DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE}
     rows = dumbbell([load, load | {"START": 1000}], seconds=10, QUEUE=5)
     f, k = split(rows, run(rows))
@@ -313,9 +316,9 @@ COUNTS = (
 
 
 def lay_between(path: Rows, hosts: Sequence[int], *, queue: int, forth: int, back: int) -> None:
-    """Make a path of the link of `dumbbell` between two hosts.
+    """Return a path over the link of `dumbbell` between two hosts.
 
-    `hosts` are the delays of their cables [ns], `forth` and `back` the times of a byte on the link.
+    `hosts` are the delays of their cables [ns], `forth` and `back` the byte times of the link.
     """
     host = BYTE << BYTE_TIME_BITS
     source, sink = hosts
@@ -330,10 +333,10 @@ def lay_between(path: Rows, hosts: Sequence[int], *, queue: int, forth: int, bac
 @pytest.mark.full
 @pytest.mark.parametrize("kind", TCPS)
 def test_a_lone_flow_is_a_path(kind: str) -> None:
-    """Three hops of the path twin are a link between two hosts.
+    """Compare a single flow over a link with the path twin over three hops (cable, link, cable).
 
-    The way back is the slower one: its clock never lets a packet arrive in the very nanosecond in which
-    another departs, where the two engines differ.
+    The reverse direction is slower, so that no packet arrives in the nanosecond in which another departs; the
+    two engines differ in such ties.
     """
     rng = np.random.default_rng(KINDS.index(kind))
     dropped = 0
@@ -353,7 +356,7 @@ def test_a_lone_flow_is_a_path(kind: str) -> None:
 
         path = empty_row()
         fill(path, {name: value for name, value in flow.items() if name in P.__members__})
-        if kind == "vegas":  # which has no header there
+        if kind == "vegas":  # Vegas has no header on paths
             fill(path, {"DATA": SIZE})
         fill(path, {"SEED": 1, "END": 12 * SECOND, "SAMPLE": SECOND})
         lay_between(path, [flow["SOURCE_DELAY"], flow["SINK_DELAY"]], queue=queue, forth=forth, back=back)
@@ -366,7 +369,7 @@ def test_a_lone_flow_is_a_path(kind: str) -> None:
 
 @pytest.mark.full
 def test_a_lone_sctp_flow_is_a_path() -> None:
-    """A lone SCTP flow equals SCTP over a path, heartbeats included, to the packet."""
+    """Compare a single SCTP flow with SCTP over a path to the packet, heartbeats included."""
     rng = np.random.default_rng(7)
     dropped = 0
     for _ in range(6):
@@ -396,7 +399,7 @@ def test_a_lone_sctp_flow_is_a_path() -> None:
 
 
 def test_red_without_memory_or_chance_is_a_shorter_queue() -> None:
-    """The mean of weight 1 is the queue itself; up to RED_MAX_TH nothing is hit, from there on everything."""
+    """Compare RED of weight 1, which drops all packets from RED_MAX_TH on and none below, with drop-tail."""
     flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
     tail = dumbbell(flows, seconds=10, QUEUE=8)
     red = dumbbell(flows, seconds=10, QUEUE=0, RED=RED_DROPS, RED_MAX_TH=8)
@@ -409,9 +412,9 @@ def test_red_without_memory_or_chance_is_a_shorter_queue() -> None:
 
 
 def test_red_hits_with_its_probability() -> None:
-    """RED marks with the probability of its average queue.
+    """Check that RED marks with the probability of its average queue.
 
-    Of two arrivals per transmission one finds the queue full and one 4 packets: half way to RED_MAX_TH. With
+    Of two arrivals per transmission one finds a full queue and one 4 packets: half of RED_MAX_TH. With
     p = 1 / 20 the gaps between marks are uniform from 1 to 19.
     """
     load = DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE // 2, "ECN": 1}
@@ -424,7 +427,7 @@ def test_red_hits_with_its_probability() -> None:
 
 
 def test_marks_replace_losses() -> None:
-    """Four flows with ECN keep a marking link busy and lose nothing."""
+    """Test four flows with ECN: they keep a marking link busy and lose no packet."""
     ecn = [
         TCP
         | {"KIND": KINDS.index("newreno"), "ECN": 1, "START": k * 1001, "WINDOW": 64, "INITIAL_SSTHRESH": 8}
@@ -444,9 +447,9 @@ def test_marks_replace_losses() -> None:
     assert k["MARKS"].sum() == 0 and k["EARLY"][0, 0] > 20 and f["RETRANSMITTED"].sum() > 20
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_red_that_marks_equals_its_twin() -> None:
-    """Check two flows that react to marks and one that does not; the mean queue often passes RED_MIN_TH."""
+    """Compare two flows with ECN and one without; the mean queue often crosses RED_MIN_TH."""
     tcp = TCP | {"KIND": KINDS.index("newreno"), "WINDOW": 64, "INITIAL_SSTHRESH": 32}
     flows = [tcp | {"ECN": ecn, "START": k * 10_001_001} for k, ecn in enumerate((1, 1, 0))]
     red = {"QUEUE": 40, "RED": RED_MARKS, "RED_MIN_TH": 3, "RED_MAX_TH": 12, "RED_MAX_P": 6554}
@@ -458,16 +461,16 @@ def test_red_that_marks_equals_its_twin() -> None:
 
 
 def test_times_of_sending_and_silence() -> None:
-    """In the mean a flow sends for ON of every ON + OFF, at its rate."""
+    """Check that an on-off flow sends at its rate for ON / (ON + OFF) of the time on average."""
     every, on, off, seconds = MS, 100 * MS, 300 * MS, 40
     flow = DATAGRAMS | {"DATA": 60, "INTERVAL": every, "ON": on, "OFF": off}
     rows = stack([dumbbell([flow, flow], seconds=seconds, seed=seed) for seed in range(20)])
     f, _ = split(rows, run(rows))
     sent = f["SENT"].ravel()
-    # A datagram begins every time of sending: half an interval more than its length promises.
+    # Each on period begins with a datagram: half an interval more than its length suggests.
     expected = seconds * SECOND / (on + off) * (on / every + 0.5)
     assert abs(sent.mean() / expected - 1) < 4 * sent.std() / expected / np.sqrt(len(sent))
-    assert 0.05 < sent.std() / expected < 0.25  # 100 periods of two exponential times
+    assert 0.05 < sent.std() / expected < 0.25  # 100 periods, each the sum of two exponential times
     assert len(set(sent.tolist())) > 30
 
 
@@ -495,15 +498,15 @@ SHARES = {"reno": (0.50, 0.90, 0.88, 0.48, 0.89, 0.45, 0.87, 0.34),
 SOURCE_DELAYS_MS = 5.2, 5.4, 5.5, 5.8, 6, 8, 12, 20
 """Delay of the source of the second flow [ms].
 
-At 5.6 ms the RTTs differ by one transmission time. ns-2's clock then decides each tie in the same way; here
-ties go either way.
+At 5.6 ms the RTTs differ by one transmission time. The clock of ns-2 then decides all ties in the same way;
+in netcarlo, ties are decided in either way.
 """
 
 
 @pytest.mark.parametrize("second", [0, 1])
 @pytest.mark.parametrize("kind", SHARES)
 def test_flows_lock_in_phase_as_in_ns2(kind: str, second: int) -> None:
-    """Flows lock in phase whichever has the lower number."""
+    """Test phase effects with both numberings of the flows."""
     rng = np.random.default_rng(4)
     tcp = TCP | {"KIND": KINDS.index(kind), "DATA": 1460, "WINDOW": 1000, "INITIAL_SSTHRESH": 1000}
     tcp |= {"SOURCE_DELAY": 5 * MS, "SINK_DELAY": MS}

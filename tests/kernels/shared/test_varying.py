@@ -1,4 +1,4 @@
-"""Links that vary or fail, shared by many flows: their twin, properties, and where nothing does vary."""
+"""Time-varying shared links and outages: twin, properties, and tables that change nothing."""
 
 import os
 from collections.abc import Callable
@@ -43,14 +43,14 @@ def run(rows: SharedRows) -> Any:
 
 
 class Rows(NamedTuple):
-    """Random rows of links whose state is written in a table behind their columns."""
+    """Random rows of links whose state is in a table after their columns."""
 
     drawn: Callable[..., SharedRows]
     column: Link
-    """Greater than 0 at such a link."""
+    """Column that is greater than 0 for such a link."""
     count: int
     kinds: tuple[str, ...]
-    """Kinds of the models that run as Python."""
+    """Senders of the models that run as plain Python."""
 
 
 ROWS = {
@@ -76,14 +76,14 @@ def test_kernel_equals_twin(what: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize(("what", "kind"), [(what, kind) for what in ROWS for kind in ROWS[what].kinds])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(what: str, kind: str) -> None:
     model = f"shared_{kind}_varying"
     rows = ROWS[what].drawn(model, 6 * LONG, seed=len(kind))
     out = run_as_python(model, rows)
     assert (rows.links[:, :, ROWS[what].column] > 0).any()
     alone = kind if kind == "sctp" else ""
-    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
     assert not found, "\n\n".join(found)
 
@@ -92,9 +92,9 @@ def test_uncompiled_kernel_equals_twin(what: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "model", ["shared_newreno_aqm", "shared_linux_cubic_aqm_varying", "shared_sctp_varying"]
 )
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_links_as_they_are_sold_equal_their_twin(model: str) -> None:
-    """Limits in bytes, framing, shapers and correlated loss."""
+    """Compare queue limits in bytes, framing, shapers and correlated loss."""
     rows = rows_of(model.replace("_aqm", "").replace("_varying", ""), 8 * LONG, seed=4)
     assert isinstance(rows, SharedRows)
     rows = byte_limited_rows(rows, seed=4) if "aqm" in model else rows
@@ -102,7 +102,7 @@ def test_links_as_they_are_sold_equal_their_twin(model: str) -> None:
     out = run_as_python(model, rows)
     _, links = split(rows, out)
     assert links["DROPS"].any() and links["LOST"].any()
-    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    out[:, SharedOut.EVENTS] = 0  # the twin counts other events
     alone = "sctp" if "sctp" in model else ""
     found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
     assert not found, "\n\n".join(found)
@@ -110,7 +110,7 @@ def test_links_as_they_are_sold_equal_their_twin(model: str) -> None:
 
 @pytest.mark.full
 def test_a_trace_that_says_what_the_link_is_changes_nothing() -> None:
-    """One step with the rate and the delay of the link, and nothing of the other model's is ahead of time."""
+    """Compare a trace of one step, with the rate and delay of the link, with a constant link."""
     flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
     plain = dumbbell([*flows, DATAGRAMS | {"INTERVAL": 7 * MS}], seconds=10, QUEUE=12)
     link = plain.links[0, 0]
@@ -123,7 +123,7 @@ def test_a_trace_that_says_what_the_link_is_changes_nothing() -> None:
 
 @pytest.mark.full
 def test_an_overloaded_link_is_busy_with_what_its_trace_allows() -> None:
-    """Full rate for a second, nothing for one, half of it for the third; then again."""
+    """Test a periodic trace: full rate for a second, no rate for one, half the rate for one."""
     byte_time = LINK_BYTE << 20
     steps = [(0, byte_time), (MS, 0), (SECOND, 0), (MS, 0), (2 * SECOND, 2 * byte_time), (MS, 0)]
     rows = dumbbell([DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE // 2}], seconds=30, QUEUE=5)
@@ -131,14 +131,14 @@ def test_an_overloaded_link_is_busy_with_what_its_trace_allows() -> None:
     f, k = split(rows, run(rows))
     carried = 10 * (1 + 0.5) * SECOND / (SIZE * LINK_BYTE)
     assert abs(f["RECEIVED"][0, 0] - carried) < 5
-    assert k["BUSY"][0, 0] > 29.9 * SECOND  # it has something to send all the time
+    assert k["BUSY"][0, 0] > 29.9 * SECOND  # packets are queued all the time
     assert 960 * (carried - 5) < f["USEFUL"][0, 0] <= 960 * carried + 1
     assert SECOND < k["WAIT_MAX"][0, 0] < 1.2 * SECOND
 
 
 @pytest.mark.full
 def test_what_never_leaves_is_under_way_at_the_end() -> None:
-    """A trace whose last step has no rate."""
+    """Test a trace whose last step has no rate: queued packets are in flight at the end."""
     byte_time = LINK_BYTE << 20
     steps = [(0, byte_time), (MS, 0), (SECOND, 0), (MS, 0)]
     rows = dumbbell([DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE // 2}], seconds=5, QUEUE=0)
@@ -159,12 +159,15 @@ OPPORTUNITIES = [(0, 0), (2, 4), (9 * MS, 0), (MS, 1500), (2 * MS, 12_000), (4 *
 @pytest.mark.parametrize("table", [STEPS, OPPORTUNITIES])
 @pytest.mark.parametrize("aqm", [CODEL, FQ_CODEL])
 def test_without_a_target_in_reach_aqm_is_drop_tail(table: list[tuple[int, int]], aqm: int) -> None:
-    """Several packets leave at an opportunity, whoever decides which; FQ-CoDel has one flow, one way."""
+    """Compare AQM without drops with drop-tail, over traces of rates and of delivery opportunities.
+
+    FQ-CoDel has one flow of datagrams.
+    """
     flows = [DATAGRAMS | {"INTERVAL": 7 * MS // 10}] if aqm == FQ_CODEL else [
         TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)
     ]  # fmt: skip
     managed = {"AQM": aqm, "AQM_TARGET": 100 * SECOND, "AQM_INTERVAL": SECOND, "FQ_QUANTUM": 1514}
-    queue = 0 if aqm == FQ_CODEL else 12  # it drops at the head
+    queue = 0 if aqm == FQ_CODEL else 12  # FQ-CoDel drops at the head of the queue
     tail, other = (varying(dumbbell(flows, seconds=5, QUEUE=queue, **more), table) for more in ({}, managed))
     (f, k), (f_aqm, k_aqm) = split(tail, run(tail)), split(other, managed_run(other))
     assert k["SENT"][0, 0] > 1000

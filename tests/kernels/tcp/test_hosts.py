@@ -35,10 +35,10 @@ def test_a_full_buffer_is_refilled_when_a_third_is_free(tcp: str) -> None:
     sent = events[events[:, Trace.EVENT] == EVENT_SEND]
     ahead = sent[:, Trace.SEQUENCE] - sent[:, Trace.ACKED]
     assert ahead.max() == room
-    # In the steady state the buffer is filled up whenever ten are acknowledged, and not before.
+    # In the steady state the application refills the buffer after ten acknowledged packets, and not before.
     steady = sent[sent[:, Trace.TIME] > 10]
     assert (np.diff(np.unique(steady[:, Trace.ACKED])) == room - 20).all()
-    # So each packet waits for nine more ACKs, 1 ms apart, before the next goes out.
+    # The next packet waits for nine more ACKs, 1 ms apart.
     fill(row, {"SEND_WAKE": room - 1})
     eager = launch.run(models.model(tcp), row)[0]
     lost = 9 * MS / (round_trip(row, tcp) + 9 * MS)
@@ -73,13 +73,13 @@ def test_packets_leave_a_delay_element_at_ticks() -> None:
     arrivals = events[events[:, Trace.EVENT] == EVENT_RECEIVE, Trace.TIME]
     offsets = np.rint(arrivals * 1e9).astype(np.int64) - phase
     assert len(offsets) > 100 and (offsets % tick == 0).all()
-    assert np.bincount(offsets // tick).max() >= 4  # clumps
+    assert np.bincount(offsets // tick).max() >= 4  # packets leave in groups
     assert out[Out.RTT_SUM] > free[Out.RTT_SUM] and out[Out.ACKED] < free[Out.ACKED]
 
 
 @pytest.mark.parametrize("tcp", parameters(TCPS, full=["tcp_sack"]))
 def test_hosts_equal_their_twin(tcp: str) -> None:
-    """All effects are combined: a socket buffer in every row, clocks on every hop."""
+    """Compare rows that combine all effects: a socket buffer in every row, clocks on every hop."""
     rows = tcp_rows(60, seed=22)
     rng = np.random.default_rng(22)
     for row in range(len(rows.parameters)):

@@ -111,7 +111,7 @@ def test_a_packet_is_lost_when_the_fourth_above_it_has_arrived() -> None:
     assert board.on_ack((102, 106)) == (False, False)
     assert board.resend() == 101
     assert (board.lost(), board.flight()) == (NONE, 16)
-    assert board.on_ack((109, 110), (102, 106)) == (True, False)  # 106 to 108: 109 is but three above 106
+    assert board.on_ack((109, 110), (102, 106)) == (True, False)  # 109 is only three packets above 106
     assert board.on_ack((112, 113), (109, 110), (102, 106)) == (True, True)
     assert [board.resend() for _ in range(3)] == [106, 107, 108]
     board.on_ack((112, 113), ack=111)
@@ -124,7 +124,7 @@ def test_a_retransmission_is_lost_when_later_data_arrive() -> None:
     assert board.resend() == 101
     board.snd_nxt = 125
     assert board.on_ack((102, 121)) == (False, False)
-    assert board.on_ack((102, 122)) == (True, True)  # 121 was the next new packet when 101 was sent again
+    assert board.on_ack((102, 122)) == (True, True)  # 121 was the next new packet when 101 was retransmitted
     assert board.lost() == 101
 
 
@@ -184,8 +184,10 @@ def test_every_step_is_that_of_the_twin(module: Any, twin: Any, seed: int) -> No
 
 
 def test_westwood_measures_what_a_steady_stream_of_acks_carries() -> None:
-    """One packet of 1000 bytes per ms with an RTT of 80 ms is a window of 80 packets, apart from rounding in
-    two filters."""
+    """Test a packet of 1,000 bytes per ms with an RTT of 80 ms: a window of 80 packets.
+
+    The two filters round.
+    """
     memory = np.zeros(16)
     for ms in range(5000):
         linux_westwood.on_linux_ack(1, True, ms * MS, 80 * MS, 1000, memory)
@@ -216,8 +218,10 @@ def test_the_first_window_goes_out_with_the_syn() -> None:
 @pytest.mark.full
 @pytest.mark.usefixtures("uncompiled")
 def test_a_recovery_sends_a_packet_per_two_acks_and_no_burst() -> None:
-    """The queue overflows repeatedly, without timeouts. An ACK releases at most what its window grows by, and
-    three packets after a recovery."""
+    """Test repeated queue overflows without timeouts.
+
+    An ACK releases at most the packets by which the window grows, and at most three after a recovery.
+    """
     events, outcomes = launch.trace(models.model("tcp_linux26"), event_rows(INITIAL_SSTHRESH=20), row=0)
     assert outcomes[Out.TIMEOUTS] == 0
     assert outcomes[Out.FAST_RETRANSMITS] > 3
@@ -244,7 +248,7 @@ def test_scenarios_know_it() -> None:
 
 
 def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The window of this control is always 5 packets."""
+    """Test a control whose window is always 5 packets."""
     fixed = "def grow(cwnd, *rest):\n    return 5.0\n\n\ndef reduce(window, *rest):\n    return 5.0\n"
     (tmp_path / "fixed.py").write_text(fixed)
     model = models.user_model(tmp_path / "fixed.py", fixed.encode(), Address("path", "linux26"))
@@ -257,8 +261,10 @@ def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_timer_backs_off_up_to_64_times_or_to_its_maximum() -> None:
-    """The factor doubles below 64, and beyond only while the timer is short (ns-2:
-    `TcpAgent::rtt_backoff`)."""
+    """Test back-off: the factor doubles below 64, and beyond only below the maximum timeout.
+
+    Source: `TcpAgent::rtt_backoff` of ns-2.
+    """
     for timeout, last in ((120, 64), (119, 4096)):
         factor, seen = 1, []
         for _ in range(12):

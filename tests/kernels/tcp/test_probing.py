@@ -1,4 +1,4 @@
-"""TCPs that pause and probe, or that receive notices of errors: associations and their naive twins.
+"""TCPs that probe after a loss or receive error notifications: associations and their naive twins.
 
 `NETCARLO_LONG=N pytest tests/kernels/tcp/test_probing.py` compares N times as many connections.
 """
@@ -97,7 +97,7 @@ def test_association_equals_twin() -> None:
 
 @pytest.mark.full
 def test_scripts_visit_the_corners() -> None:
-    """Scripts cover pauses of each cause that end well and badly."""
+    """Check that scripts contain probe cycles of each cause with both results."""
     for name in ("probing", "new_probing", "elfn", "eln"):
         total = np.zeros(11, np.int64)
         for seed in range(12):
@@ -124,7 +124,7 @@ def largest_fall(log: NDArray[np.float64]) -> float:
 
 
 def times(kind: int, log: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Send times of packets of this kind [s]."""
+    """Return the send times of packets of this kind [s]."""
     return log[log[:, 1] == kind, 0] / SECOND
 
 
@@ -143,7 +143,7 @@ def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> N
 
 @pytest.mark.parametrize("module", [newreno, probing, new_probing, elfn, eln])
 def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
-    """New probing notices by later packets; the others wait for the timer."""
+    """Test the loss of a retransmission: probing senders detect it, the others wait for a timeout."""
     script = lossless(limit=400)
     script.p[RowP.WINDOW] = 60
     script.fates[0, 150] = LOST
@@ -159,7 +159,7 @@ def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
     assert words[Tcp.TIMEOUTS] == (not notices)
     assert words[Tcp.FAST_RETRANSMITS] == 1 + notices and words[Tcp.RETRANSMITTED] >= 2
     assert words[Tcp.RCV_NXT] == 401
-    if notices:  # the second pause of `probing` may find its own burst in the way
+    if notices:  # the burst of `probing` may delay its own second probe cycle
         assert words[Tcp.AVOIDED] + words[Tcp.REDUCTIONS] == 2 and words[Tcp.AVOIDED] >= 1
 
 
@@ -176,8 +176,7 @@ def test_probing_is_silent_for_two_round_trips() -> None:
 
 
 def test_window_falls_when_the_round_trip_has_grown() -> None:
-    """After the same loss on a path that has become longer, which may be due to a queue, the window is
-    reduced."""
+    """Test a loss after the round trip has grown: a queue is a possible cause, so the window is reduced."""
     script = lossless(limit=400)
     script.fates[0, 150] = LOST
     script.changes = np.array([[0, 20 * MS], [600 * MS, 200 * MS]])
@@ -202,10 +201,10 @@ def resumed_after(module: ModuleType, *, notice: bool = False) -> float:
 
 
 def test_who_notices_that_the_link_is_back() -> None:
-    """A backed-off timer waits for seconds; probes are sent without back-off."""
+    """Compare the time to resume: a backed-off timer waits for seconds; probes have no back-off."""
     assert resumed_after(newreno) > 1
     assert resumed_after(probing) < 0.5
-    assert resumed_after(elfn) > 1  # knows nothing without a notice
+    assert resumed_after(elfn) > 1  # ELFN needs a notification
     assert resumed_after(elfn, notice=True) < 2.0 + 0.1
 
 
@@ -218,11 +217,11 @@ def test_no_data_goes_into_the_outage() -> None:
         apart = np.diff(probes[(probes > 1.5) & (probes < 5.3)])
         assert apart == pytest.approx(2.0 if module is elfn else apart[0])
         assert words[Tcp.PROBE_TIME] > 4 * SECOND
-    assert words[Tcp.REDUCTIONS] == 0 and words[Tcp.TIMEOUTS] == 0  # frozen: nothing was a loss
+    assert words[Tcp.REDUCTIONS] == 0 and words[Tcp.TIMEOUTS] == 0  # the frozen sender counts no loss
 
 
 def test_new_probing_asks_when_one_repair_has_failed() -> None:
-    """A first timeout is attributed to bit errors; the next one, without an ACK in between, is not."""
+    """Test two timeouts without an ACK in between: only the first one is attributed to bit errors."""
     log, words = drive(new_probing, outage(notice=False))
     sent, asked = times(DATA, log), times(PROBE, log)
     assert words[Tcp.PROBE_CYCLES] == 1 and words[Tcp.TIMEOUTS] <= 2

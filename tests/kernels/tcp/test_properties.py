@@ -108,7 +108,7 @@ def test_times_are_in_order(protocol: str, seed: int) -> None:
 def test_without_loss_capacity_or_window_limits(
     protocol: str, rate_bps: float, delay_ms: int, window: int
 ) -> None:
-    """Once cwnd has grown, the rate is the smaller of capacity and window / RTT."""
+    """Check the rate without loss once cwnd has grown: the smaller of capacity and window / RTT."""
     row = clean_row(protocol, rate_bps=rate_bps, delay=delay_ms * MS, window=window, end=0)
     packet_time, rtt = 8e9 * wire_size(protocol) / rate_bps, round_trip(row, protocol)
     limited_by_window = window * packet_time < rtt
@@ -149,7 +149,7 @@ def test_certain_loss_delivers_nothing_and_ends(protocol: str, seed: int) -> Non
     for row, path in np.ndindex(last_hop.shape):
         hops[row, path, last_hop[row, path], Hop.LOSS] = len(table) - 1
     out = run(protocol, rows._replace(hops=hops, losses=table))
-    # A first packet takes everything with it; without a handshake the data itself dies.
+    # No SYN arrives; without a handshake, no data packet arrives.
     silent = [Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.ACK_DROPS]
     assert (out[:, Out.STATUS] == STATUS_OK).all()
     assert not out[:, silent].any()
@@ -165,7 +165,7 @@ def test_lost_acknowledgements_stall_the_sender(protocol: str) -> None:
     row.hops[0, 0, 0, Hop.R_LOSS] = len(table) - 1
     out = run(protocol, row._replace(losses=table))[0]
     assert out[Out.ACKED] == 0
-    assert out[Out.DELIVERED] <= 2  # Vegas has no handshake: its first window, ever again
+    assert out[Out.DELIVERED] <= 2  # Vegas has no handshake: it retransmits its first window repeatedly
 
 
 @pytest.mark.full
@@ -203,7 +203,7 @@ def test_chunks_and_threads_change_no_bit(protocol: str, seed: int, cuts: list[i
 @given(protocols, seeds, st.integers(6, 14))
 @quick
 def test_ring_size_never_matters(protocol: str, seed: int, bits: int) -> None:
-    """A ring that is too small is enlarged; one that is too large changes nothing."""
+    """Check that the initial ring size does not affect outcomes; a ring that is too small is enlarged."""
     rows = scenarios(protocol, 20, seed)
     expected = run(protocol, rows)
 

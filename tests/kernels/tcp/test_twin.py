@@ -1,4 +1,4 @@
-"""Kernels against the naive simulator: every outcome of every scenario, bit for bit.
+"""Kernels of fixed paths: bitwise comparison of all outcomes with the naive simulator.
 
 `NETCARLO_LONG=N pytest tests/kernels/tcp/test_twin.py` runs N times as many scenarios.
 """
@@ -65,16 +65,16 @@ def test_kernel_equals_twin(protocol: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_scenarios_visit_the_corners(protocol: str) -> None:
-    """Each event occurs in at least one of twenty scenarios of the comparison above."""
+    """Check that each event occurs in at least one of twenty scenarios of the comparison above."""
     outcomes = launch.run(models.model(protocol), scenarios(protocol, 300))
     met = (outcomes > 0).mean(axis=0)
     assert {column.name: met[column] for column in EVERY_PROTOCOL_MEETS if met[column] < 0.05} == {}
 
 
 def test_a_hole_is_resent_again_after_three_later_packets() -> None:
-    """A block ends with the packet before its right edge, which is the highest that has arrived.
+    """Test a hole after three later packets: the highest packet received precedes the right edge of a block.
 
-    Only a sender that watches its first hole (new probing) can tell: SACK takes no hole from there.
+    Only new probing, which watches its first hole, depends on it: SACK finds no hole there.
     """
     found = replace(slots.of_sender(sack, aimd), pauses=True).filled()
     prepare, on_dup_ack = (bind(step, compilers.plain, found) for step in (sack.prepare, sack.on_dup_ack))
@@ -83,7 +83,7 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
     at, acked, snd_max, snd_nxt = 40, 9, 20, 21  # packet 10 is lost, packets up to 20 have been sent
     prepare(m, p, 30)
     row, clock, window, resent = Row(p, np.zeros(0), m, f), Clock(0, 0), Window(20.0, 50, 0), []
-    for last in range(11, 25):  # all that follow arrive one by one
+    for last in range(11, 25):  # the following packets arrive one by one
         m[[at + Ack.SACK_COUNT, at + Ack.SACK_BLOCK, at + Ack.SACK_BLOCK + 1]] = 1, 11, last + 1
         after = SendState(acked, max(snd_nxt, last), snd_max)
         window, actions, forced = on_dup_ack(row, clock, at, after, Window(window.cwnd, 50, window.dupacks))
@@ -94,7 +94,7 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
 
 
 def test_a_timer_is_backed_off_by_64_at_most_once_it_is_at_its_maximum() -> None:
-    """No outcome depends on it (32 would do): the timer is at its maximum either way."""
+    """Test the limit of the back-off factor; no outcome depends on it, as the timer is at its maximum."""
     assert [rto.back_off(factor, 8, 4, 60, 60)[0] for factor in (1, 16, 32, 64, 128)] == [2, 32, 64, 64, 128]
     assert rto.back_off(64, 8, 4, 59, 60)[0] == 128
 
@@ -118,10 +118,9 @@ pickle.dump(results, open(sys.argv[2], "wb"))
 
 @pytest.mark.full
 def test_models_compiled_apart_run_together(tmp_path: Path) -> None:
-    """Each model's functions stay its own when models from several processes, each of which has compiled what
-    they have in common with another one first, are loaded into one.
+    """Test that models compiled in different processes keep their own functions when one process loads them.
 
-    Those of datagrams, which compile fastest; what two models share is bound and named in one way for all.
+    Each process first compiles another model that shares code. Models of datagrams compile fastest.
     """
     names, cache = ["udp", "udp_varying"], tmp_path / "cache"
     environments = [{**os.environ, "NETCARLO_CACHE": str(tmp_path / name)} for name in ("cache", *names)]
@@ -131,7 +130,7 @@ def test_models_compiled_apart_run_together(tmp_path: Path) -> None:
     ]
     assert [compiler.wait() for compiler in compilers] == [0, 0]
     cache.mkdir(mode=0o700)
-    for first, second in (names, names[::-1]):  # of each process what it has compiled second
+    for first, second in (names, names[::-1]):  # the second model of each process
         [file] = (tmp_path / first).glob(f"{second}-*")
         file.rename(cache / file.name)
     rows = {name: any_model.scenarios(name, 40, seed=1) for name in names}

@@ -1,8 +1,8 @@
-"""One connection over a wire with a script, for an association of the kernels and for its naive twin.
+"""Connection over a scripted wire, for an association of the kernels and for its naive twin.
 
-Packets leave one after the other and take a delay that changes now and then; the script says which are lost
-or destroyed, when nothing gets through, and when the sender is told of it.  Both drivers write a log of every
-packet put out and of the sender's state after every event.
+Packets are sent one after the other with a delay that changes at given times. The script defines which
+packets are lost or destroyed, the times of outages, and the notifications of the sender. Both drivers log
+every packet sent and the state of the sender after every event.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class Script:
     """Behaviour of the wire: the fates of packets in each direction in turn.
 
     From `changes[:, 0]` on the delay is `changes[:, 1]` [ns]. Packets sent in `outages` (start, end) are
-    lost. Notices of a broken route arrive at the times `notices`.
+    lost. Notifications of a broken route arrive at the times `notices`.
     """
 
     def __init__(self, seed: int) -> None:
@@ -72,14 +72,14 @@ class Script:
 
 
 def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
-    """Compile `run(p, fates, changes, outages, notices, s, g, ways, log) -> rows of the log`."""
+    """Compile `run(p, fates, changes, outages, notices, s, g, ways, log)`, which returns the rows logged."""
     tcp = Binder(dev, slots.of_sender(module, control).filled()).space(association, association.__all__)
     data_air, short_air = AIR[DATA], AIR[ACK]
 
     def put(
         ways: Any, way: Any, now: Any, kind: Any, number: Any, fates: Any, changes: Any, outages: Any
     ) -> None:
-        # ways[way, 0]: packets put, packets taken, the wire is free, last arrival; then one row per packet.
+        # ways[way, 0]: packets sent, packets received, when the wire is free, last arrival; a row per packet.
         k = ways[way, 0, 0]
         ways[way, 0, 0] += 1
         fate = fates[way, k % FATES]
@@ -203,7 +203,7 @@ def lossless(*, limit: int = 2000) -> Script:
 
 
 class Parameters:
-    """Columns of `P` as attributes."""
+    """Parameters with the columns of `P` as attributes."""
 
     def __init__(self, p: Ints) -> None:
         self._p = p
@@ -240,7 +240,7 @@ class Twin:
         self.simulation.run(p.END)
 
     def after(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Run an action of the sender and note its state afterwards."""
+        """Run an action of the sender and log its state afterwards."""
         action(*arguments)
         tcp = self.sender
         due = tcp.timer.due if tcp.timer.pending else FOREVER

@@ -1,4 +1,4 @@
-"""Flows that arrive and depart over 802.11, beside the twin."""
+"""Arriving and departing flows over 802.11: comparison with the twin."""
 
 from functools import partial
 
@@ -30,7 +30,7 @@ def differences(name: str, rows: WifiRows, out: NDArray[np.int64]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", parameters(MODELS, full=MODELS[1:]))
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(name: str) -> None:
     rows: WifiRows = rows_of(name, 15, seed=1)  # type: ignore[assignment]
     out = run_as_python(name, rows)
@@ -43,7 +43,7 @@ def test_uncompiled_kernel_equals_twin(name: str) -> None:
 
 @pytest.mark.full
 def test_flows_are_conserved() -> None:
-    """Each arrival is blocked, completes, or is in progress at the end; completions have sizes and times."""
+    """Check that each arrival is blocked, completes, or is in progress at the end."""
     name = MODELS[0]
     rows: WifiRows = rows_of(name, 150, seed=3)  # type: ignore[assignment]
     out = launch.run(models.model(name), rows)

@@ -1,4 +1,4 @@
-"""Delays of classes of flows over 802.11, and outages of the gateway: kernels against twins, bit for bit."""
+"""Delays of classes of flows over 802.11, and gateway outages: bitwise comparison with twins."""
 
 import math
 import os
@@ -36,7 +36,7 @@ def differences(model: str, rows: WifiRows, out: Ints) -> list[str]:
 
 
 def gateway(rows: WifiRows, out: Ints) -> Ints:
-    """Outcomes of the last node of each row."""
+    """Return the outcomes of the last node of each row."""
     found = trim(out, rows, rows)
     nodes = tables(found, flows=rows.most_flows, classes=table(found, rows).shape[1]).nodes
     return np.array(nodes[np.arange(len(rows.parameters)), rows.parameters[:, Radio.NODES] - 1])
@@ -48,7 +48,7 @@ def test_kernel_equals_twin() -> None:
     out = run(rows)
     assert not (found := differences(MODEL, rows, out)), "\n\n".join(found)
     total = table(trim(out, rows, rows), rows).sum(axis=0)
-    for column in DelayOut.PACKETS, DelayOut.LATE, DelayOut.SUM, DelayOut.JITTER:  # so it is worth something
+    for column in DelayOut.PACKETS, DelayOut.LATE, DelayOut.SUM, DelayOut.JITTER:  # each column is tested
         assert (total[:, column] > 0).all(), column
     always_up = rows._replace(parameters=rows.parameters.copy())
     always_up.parameters[:, Radio.OUTAGES] = 0
@@ -95,7 +95,7 @@ def test_packets_are_conserved_when_the_gateway_fails(seed: int) -> None:
 
 @pytest.mark.full
 def test_a_row_finds_its_place_beside_rows_with_more_classes() -> None:
-    """See `report._classes`, which needs columns without a common factor."""
+    """Test rows with different numbers of classes in one launch (`report._classes`)."""
     assert math.gcd(int(FlowOut.COLUMNS), int(DelayOut.COLUMNS)) == 1
     rows = rows_of(MODEL, 20, seed=33)
     together = run(rows)

@@ -1,4 +1,4 @@
-"""EDCA with A-MPDUs and Block Ack against its naive twin, bit for bit, and what holds for every network.
+"""EDCA with A-MPDUs and Block Ack: bitwise comparison with its naive twin, and properties.
 
 `NETCARLO_LONG=N pytest --full tests/kernels/wireless/test_edca.py` compares N times as many networks.
 """
@@ -65,7 +65,7 @@ def measured() -> tuple[WifiRows, Ints, Ints]:
     "model",
     parameters(["wifi_udp_edca", "wifi_sack_edca", "wifi_udp_varying_edca"], full=["wifi_udp_varying_edca"]),
 )
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = scenarios(model, 5 * LONG, seed=2)
     found = differences(model, rows, run_as_python(model, rows))
@@ -97,7 +97,7 @@ def test_rate_control_equals_twin(model: str) -> None:
 
 @pytest.mark.full
 def test_scenarios_visit_the_corners(measured: tuple[WifiRows, Ints, Ints]) -> None:
-    """The comparison above is worth something: one network in fifty meets each event of a category."""
+    """Check that at least one network in fifty of the comparison contains each event of a category."""
     _, _, nodes = measured
     categories = nodes[:, :, NodeOut.COLUMNS :].reshape(len(nodes), -1, CATEGORIES, CategoryOut.COLUMNS)
     met = (categories > 0).any(axis=(1, 2)).mean(axis=0)
@@ -119,12 +119,12 @@ def test_packets_are_conserved(measured: tuple[WifiRows, Ints, Ints]) -> None:
     )
     sent = f[FlowOut.SENT] + f[FlowOut.IN_FLIGHT_BEFORE]
     assert (sent == f[FlowOut.RECEIVED] + lost + f[FlowOut.IN_FLIGHT]).all()
-    assert (f[FlowOut.DELIVERED] == f[FlowOut.RECEIVED]).all()  # Block Ack delivers nothing twice
+    assert (f[FlowOut.DELIVERED] == f[FlowOut.RECEIVED]).all()  # Block Ack prevents duplicates
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_an_access_point_that_fails_loses_what_it_holds() -> None:
-    """No packet is lost without being counted."""
+    """Check that every packet lost at an access point that fails is counted."""
     rows = scenarios("wifi_udp_varying_edca", 20, seed=6)
     out = run_as_python("wifi_udp_varying_edca", rows)
     f = tables(out, flows=rows.most_flows, node_columns=rows.node_columns).flows
@@ -140,7 +140,7 @@ def test_a_node_is_not_on_the_air_for_longer_than_the_run(measured: tuple[WifiRo
     rows, _, nodes = measured
     time = rows.parameters[:, RowP.END] - rows.parameters[:, Radio.WARM_UP]
     air = nodes[:, :, NodeOut.AIR_DATA] + nodes[:, :, NodeOut.AIR_CONTROL]
-    longest = 6_000_000  # a frame that has begun at the end counts as a whole [ns]
+    longest = 6_000_000  # a frame in transmission at the end counts in full [ns]
     assert (air <= time[:, None] + longest).all()
     of_categories = nodes[:, :, NodeOut.COLUMNS :].reshape(*nodes.shape[:2], CATEGORIES, CategoryOut.COLUMNS)
     assert (of_categories[:, :, :, CategoryOut.AIR].sum(axis=2) == nodes[:, :, NodeOut.AIR_DATA]).all()
@@ -163,10 +163,10 @@ def test_a_receiver_passes_packets_up_in_order() -> None:
 
 @pytest.mark.full
 def test_schedulers_share_packets_or_airtime() -> None:
-    """An access point sends to two fast stations and a slow one, all saturated ("performance anomaly").
+    """Test the performance anomaly: a saturated access point sends to two fast stations and a slow one.
 
-    Packets are equal within 20 % with `fifo`, because an A-MPDU also takes packets that came later than those
-    of other stations; airtimes within 1 % of the time with `airtime`.
+    With `fifo` packets are equal within 20 %, because an A-MPDU includes packets that arrived later than
+    those of other stations. With `airtime` airtimes are equal within 1 % of the time.
     """
     station = {
         "standard": "802.11n", "channel": "20 MHz", "streams": 2, "cell": {"stations": 3},
@@ -189,7 +189,7 @@ def test_schedulers_share_packets_or_airtime() -> None:
 
 @pytest.mark.full
 def test_fair_queues_spare_a_sparse_flow() -> None:
-    """Beside a stream that fills the queue, a flow of few packets waits 10 times as long without FQ-CoDel."""
+    """Check that FQ-CoDel reduces the delay of a sparse flow beside a saturating stream to a tenth."""
     flow = {"source": "gateway", "sink": 0}
     station = {
         "standard": "802.11n", "channel": "20 MHz", "cell": {"stations": 1},
@@ -210,7 +210,7 @@ def test_fair_queues_spare_a_sparse_flow() -> None:
 
 @pytest.mark.full
 def test_a_hole_stops_the_window() -> None:
-    """With errors a short Block Ack window shortens A-MPDUs, as the first missing MPDU does not move it."""
+    """Test errors with a short Block Ack window: the first missing MPDU blocks it and shortens A-MPDUs."""
     found = {}
     for window in (64, 256):
         station = {

@@ -1,4 +1,4 @@
-"""Rate control of a link beside its twin, attempt by attempt."""
+"""Rate control of a link: comparison with its twin after each attempt."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The 802.11 engine against its naive twin, bit for bit, and what holds for every wireless network.
+"""802.11 engine: bitwise comparison with its naive twin, and properties of every wireless network.
 
 `NETCARLO_LONG=N pytest tests/kernels/wireless/test_wireless.py` compares N times as many networks.
 """
@@ -75,7 +75,7 @@ def name(rows: WifiRows, column: int) -> str:
 
 
 def differences(model: str, rows: WifiRows, out: Ints) -> list[str]:
-    """Descriptions of the first networks in which kernel and twin differ."""
+    """Return descriptions of the first networks in which kernel and twin differ."""
     twin = partial(simulate, model, rows)
     return differing(out, lambda row: twin(row=row), partial(describe, rows), partial(name, rows))
 
@@ -89,7 +89,7 @@ def test_kernel_equals_twin(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", OTHERS)
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = scenarios(model, 6 * LONG, seed=10 + OTHERS.index(model))
     found = differences(model, rows, run_as_python(model, rows))
@@ -106,7 +106,7 @@ OF_TCP = {
 @pytest.mark.full
 @pytest.mark.parametrize("model", COMPILED)
 def test_scenarios_visit_the_corners(model: str) -> None:
-    """The comparison above is worth something: one network in twenty meets each event."""
+    """Check that at least one network in twenty of the comparison above contains each event."""
     rows = scenarios(model, 400, seed=COMPILED.index(model))
     flows, nodes = split(rows, run(model, rows))
     for columns, table in ((FlowOut, flows), (NodeOut, nodes)):
@@ -128,7 +128,7 @@ def test_frames_and_packets_are_conserved(model: str, seed: int) -> None:
     n = {column: nodes[:, :, column] for column in NodeOut if column != NodeOut.COLUMNS}
     taken = n[NodeOut.QUEUED] + n[NodeOut.IN_QUEUE_BEFORE]
     assert (taken == n[NodeOut.SUCCEEDED] + n[NodeOut.RETRY_DROPS] + n[NodeOut.IN_QUEUE]).all()
-    assert (n[NodeOut.FAILED] <= n[NodeOut.ATTEMPTS] + 1).all()  # one may have begun in the warm-up
+    assert (n[NodeOut.FAILED] <= n[NodeOut.ATTEMPTS] + 1).all()  # an exchange may have begun in the warm-up
     assert (n[NodeOut.QUEUE_MOST] <= 50).all()
     f = {column: flows[:, :, column] for column in FlowOut if column != FlowOut.COLUMNS}
     sent = f[FlowOut.SENT] + f[FlowOut.IN_FLIGHT_BEFORE]
@@ -142,7 +142,7 @@ def test_frames_and_packets_are_conserved(model: str, seed: int) -> None:
 @given(st.sampled_from(COMPILED), seeds)
 @quick
 def test_a_datagram_belongs_to_the_window_in_which_it_is_put_out(model: str, seed: int) -> None:
-    """Wherever that begins and ends: what is not lost, nor on its way at the end, has arrived."""
+    """Check conservation in any window: a datagram sent in it was lost, is in flight, or has arrived."""
     rows = scenarios(model, 20, seed)
     out = run(model, rows)
     loss = np.asarray(named(trim(out, rows, rows), rows)["loss_ratio"])
@@ -190,9 +190,9 @@ def test_ring_size_never_matters(smallest: tuple[str, int], seed: int, more: int
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "udp"])
-@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
 def test_flows_of_one_kind_are_those_of_its_model(kind: str) -> None:
-    """Transports of their own, which are all that of the row, are that of the row, to the bit."""
+    """Compare flows with a transport of their own, equal to that of the row, with flows without one."""
     rows = wifi_rows(6 * LONG, seed=40 + KINDS.index(kind), tcp=True)
     name = f"wifi_sack_{kind}" if kind in SACK_BASED else f"wifi_{kind}"
     alike = with_own(rows, lambda row: [KINDS.index(kind)] * int(rows.parameters[row, Radio.FLOWS]))
@@ -212,7 +212,7 @@ def test_flows_of_one_linux_are_those_of_its_model(kind: str) -> None:
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_linux_beside_other_tcps_equals_twin() -> None:
-    """Uncompiled, as compiling it takes minutes."""
+    """Compare the uncompiled kernel with the twin, because compiling it takes minutes."""
     rows = scenarios("wifi_mixed_linux", 25 * LONG, seed=60)
     found = differences("wifi_mixed_linux", rows, run_as_python("wifi_mixed_linux", rows))
     assert not found, "\n\n".join(found)
@@ -220,7 +220,7 @@ def test_linux_beside_other_tcps_equals_twin() -> None:
 
 @pytest.mark.full
 def test_a_mix_has_all_kinds_and_windows_of_its_own() -> None:
-    """The comparison with the twin above is of flows that differ."""
+    """Check that the flows in the comparison with the twin above differ."""
     rows = scenarios("wifi_mixed", 400, seed=4)
     flows = rows.network[:, : rows.most_flows * len(Flow)].reshape(400, -1, len(Flow))
     tcp, kinds = flows[:, :, Flow.TCP] == 1, flows[:, :, Flow.KIND]
@@ -230,7 +230,7 @@ def test_a_mix_has_all_kinds_and_windows_of_its_own() -> None:
     assert np.mean(several) > 0.4
 
 
-# Networks made by hand: 802.11g, 54 Mbit/s, everybody hears everybody.
+# Networks made by hand: 802.11g, 54 Mbit/s, all nodes in range of each other.
 
 SLOT, SIFS = 9 * US, 10 * US
 DIFS = SIFS + 2 * SLOT
@@ -242,7 +242,7 @@ def on_air(size: int, rate_mbps: int) -> int:
 
 
 def cell(stations: int, *, end: int, every: int, size: int = 1000, seed: int = 1, **radio: int) -> WifiRows:
-    """Stations that offer a UDP packet to the last node every so often [ns]."""
+    """Return stations that each send a UDP packet to the last node at an interval [ns]."""
     net = Net()
     net.p = {"SEED": seed, "END": end}
     net.radio = {
@@ -267,7 +267,7 @@ def cell(stations: int, *, end: int, every: int, size: int = 1000, seed: int = 1
 
 
 def exchange(size: int, *, rts: bool = False) -> int:
-    """A frame and its ACK, with or without RTS and CTS, and the DIFS before it [ns]."""
+    """Return the time of a DIFS, a frame and its ACK, with or without RTS and CTS [ns]."""
     announced = on_air(20, 24) + SIFS + on_air(14, 24) + SIFS if rts else 0
     return DIFS + announced + on_air(size + 28 + 36, 54) + SIFS + on_air(14, 24)
 
@@ -275,7 +275,7 @@ def exchange(size: int, *, rts: bool = False) -> int:
 @pytest.mark.parametrize(("rts_threshold", "rts"), [(ENDLESS, False), (500, True)])
 @pytest.mark.parametrize("size", [100, 472, 1000, 1470])
 def test_a_lone_station_reaches_the_closed_formula(size: int, rts_threshold: int, rts: bool) -> None:
-    """A frame takes its exchange and CW_MIN / 2 slots."""
+    """Test a single saturated station: an exchange and CW_MIN / 2 slots per frame."""
     seconds = 20
     rows = cell(1, end=seconds * 1000 * MS, every=100 * US, size=size, RTS_THRESHOLD=rts_threshold)
     flows, nodes = split(rows, run("wifi_udp", rows))
@@ -320,9 +320,9 @@ TCP_LIKE_SCTP = {
 
 @pytest.mark.full
 def test_sctp_carries_what_tcp_does() -> None:
-    """Alone in a cell, with windows, headers and acknowledgements alike: the channel is full of either.
+    """Compare SCTP and TCP alone in a cell, with equal windows, headers and ACKs: both saturate the channel.
 
-    Within 1 %: the window opens a little differently, so other frames meet the end of the warm-up.
+    They agree within 1 %: windows grow slightly differently, so the warm-up ends at another frame.
     """
     delivered = []
     for transport in {"protocol": "sctp"}, TCP_LIKE_SCTP:
@@ -335,10 +335,10 @@ def test_sctp_carries_what_tcp_does() -> None:
 
 @pytest.mark.full
 def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
-    """CUBIC fills a queue of 300 frames; both carry what the channel lets through, and no more.
+    """Compare queue and throughput of BBR and CUBIC, which fills a queue of 300 frames.
 
-    That is two data frames with the backoffs of the access point and the frame of an acknowledgement, which
-    the station counts down for beside it; collisions take the rest.
+    Both reach the capacity of the channel: two data frames with the backoffs of the access point per ACK
+    frame. The station counts down at the same time; collisions use the rest.
     """
     network = {"cell": {"stations": 1}, "queue": 300, "flows": "down", "wire": {"delay": "10 ms"}}
     found = {}
@@ -348,7 +348,7 @@ def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
         rows: Any = build(scenario, replications=4).rows
         values = named(trim(run(f"wifi_linux_{control}", rows), rows, rows), rows)
         found[control] = [np.mean(values[name]) for name in ("goodput_bps", "mean_queue", "mean_delay_s")]
-    most = 2 * 8e9 * 1448 / (2 * (exchange(1472) + SLOT * 15 / 2) + exchange(24))  # 28 B of header are added
+    most = 2 * 8e9 * 1448 / (2 * (exchange(1472) + SLOT * 15 / 2) + exchange(24))  # plus 28 B of header
     assert 0.9 * most < found["bbr"][0] == pytest.approx(found["cubic"][0], rel=0.05)
     assert max(found["bbr"][0], found["cubic"][0]) < most
     assert (3 * np.array(found["bbr"][1:]) < 1.2 * np.array(found["cubic"][1:])).all()
@@ -356,7 +356,7 @@ def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
 
 @pytest.mark.full
 def test_a_trace_of_sctp_has_its_chunks() -> None:
-    """Numbered from 1 on, each acknowledged once; what carries none has the number 0."""
+    """Check chunk numbers in a trace: from 1 on, each acknowledged once; 0 for packets without data."""
     transport = {"protocol": "sctp", "packets": 50}
     rows: Any = build(Scenario.check({**CELL, "transport": transport, "warm_up": "0 s"}), replications=1).rows
     trace, out = launch.trace(models.model("wifi_sctp"), rows, row=0)
