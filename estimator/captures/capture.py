@@ -21,7 +21,7 @@ from netcarlo.schema.arguments import checked
 from netcarlo.simulation.launches import Job, model_of
 
 SIDES = "sender", "receiver"
-"""Places of a capture."""
+"""Places at which packets are captured."""
 
 HOOKS = tcp.HOOKS | linux.HOOKS | sctp.HOOKS | udp.HOOKS
 

@@ -1,6 +1,6 @@
 """Headers of captured packets: IPv4 (RFC 791) with TCP (RFC 9293), SCTP (RFC 9260) or UDP (RFC 768).
 
-Payload is zeros. The file contains it for SCTP only: Wireshark dissects no chunk of which bytes are missing.
+Payload is zeros. The file contains it for SCTP only, because Wireshark does not dissect incomplete chunks.
 """
 
 import struct

@@ -48,11 +48,11 @@ class Comparison:
     """Quantities at the top: those of the argument `of`, else those that the files request, else those of
     which more or less is better."""
     winner: Winner | None = None
-    """Answer which side is best; None unless it was asked with `until_decided`."""
+    """Side with the best mean, as found with `until_decided`; None without it."""
 
     @property
     def decided(self) -> bool:
-        """False if it was asked which side is best, and this is open."""
+        """False if the best side was requested (`until_decided`) and is not known."""
         return self.winner is None or self.winner.side is not None
 
     @property

@@ -95,7 +95,7 @@ def parse(data: dict[str, Any], source: str) -> Measurement:
 
 
 def _series(top: Fields, name: str, x: Floats) -> Floats | None:
-    """Return a series of the results; None if it has no numbers, as some of other probes."""
+    """Return a series of the results; None if it has no numbers, as for some other probes."""
     results = top.inside("results")
     if not (_FLOW.fullmatch(name.split("::tcp_")[0]) or _PING.fullmatch(name)):
         return None

@@ -3,7 +3,7 @@
 For each flow, times being texts such as `+2.08e+07ns`:
 
 * mean delay = delaySum / rxPackets; jitter = jitterSum / (rxPackets - 1);
-* loss = lostPackets / txPackets, where ns-3 counts a packet as lost after 10 s without news of it;
+* loss = lostPackets / txPackets, where ns-3 counts a packet as lost if it has not arrived after 10 s;
 * rate = 8 rxBytes / (timeLastRxPacket - timeFirstTxPacket).
 
 Bytes include the headers of IP and the transport. The goodput is the rate without them: 28 B of each packet
@@ -46,7 +46,7 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class _Flow:
-    """Flow as the file has it: times in s, counts, and its tuple of addresses."""
+    """Flow in the file: times [s], counts, and its tuple of addresses."""
 
     id: str
     values: dict[str, float]

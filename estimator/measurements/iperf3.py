@@ -209,7 +209,7 @@ def _means(flows: tuple[Flow, ...]) -> dict[str, float]:
 
 
 def _missing(totals: dict[str, float], *, udp: bool, reverse: bool) -> dict[str, str]:
-    """Return why iperf3 does not measure what is absent."""
+    """Return the reason why each missing outcome was not measured, by outcome."""
     who = (
         "the client receives (--reverse), and only a sender knows it"
         if reverse
@@ -226,8 +226,8 @@ def _missing(totals: dict[str, float], *, udp: bool, reverse: bool) -> dict[str,
 
 
 def stream(text: str) -> dict[str, Any] | None:
-    """Return the output of `--json-stream`, a JSON object in each line, as one of `--json`; None if it is not
-    that."""
+    """Return the output of `--json-stream` (a JSON object per line) in the form of `--json`; None for other
+    texts."""
     found: dict[str, Any] = {"intervals": []}
     for line in text.splitlines():
         try:

@@ -6,7 +6,7 @@ Columns are found by their names, with the unit in the name or in the cells:
     1,9.41,44.1,0.02                       0,8.7,41
     2,9.38,45.0,0.03                       1,9.5,44
 
-Also any outcome of netcarlo by its own name. The last interval is as long as the one before.
+A column may also have the name of an outcome of netcarlo. The last interval is as long as the one before.
 """
 
 import math

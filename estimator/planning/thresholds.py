@@ -1,6 +1,6 @@
 """Point estimates without confidence: the limit of each requirement, and the effect of more of a resource.
 
-A requirement holds if the quantile of its measure at the required probability is on the good side of the
+A requirement holds if the quantile of its measure at the required probability satisfies the
 bound. The quantile is interpolated between neighbouring values, so a limit of whole numbers may be
 fractional.
 """

@@ -7,7 +7,7 @@
 
 The separator may be anything that `table` knows, and units may be in cells or in names. Shares that end near
 100 are percent. A number alone in the first line is the mean (Homa) or the number of lines. Of three columns
-without a header, the one in the middle means nothing (ns-2).
+without a header, the one in the middle is ignored (ns-2).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Reading of lists of flows as simulators of data centres have them: source, sink, size and start of each.
+"""Reading of flow lists in the formats of data-centre simulators: source, sink, size and start of each.
 
     2                                  source,sink,bytes,start_ms
     0 1 3 100 200000 0.1               0,1,200000,100

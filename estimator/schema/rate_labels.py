@@ -35,10 +35,10 @@ _BOUND = re.compile(
 """Mark of a label that states a range or a bound instead of a rate."""
 
 _BYTES = re.compile(r"\d\s*[kMGT]B(?:/s|ps)?\b")
-"""Rate in bytes, which a label may mean or not."""
+"""Rate in bytes per second, which is ambiguous: labels also write it for bits per second."""
 
 _EQUAL = 1.05
-"""Largest ratio of two rates in a label that are the same rate."""
+"""Largest ratio of two rates in a label that count as the same rate."""
 
 
 def of_text(text: str) -> float | None:

@@ -83,7 +83,7 @@ def _sha256(text: str) -> str:
 def _written(node: Any) -> Iterator[str]:
     """Yield the parts of a text that stands for a syntax tree.
 
-    It leaves out empty fields, which are new in some version of Python, and what a constant looked like.
+    It leaves out empty fields, which are new in some version of Python, and the notation of constants.
     """
     if isinstance(node, ast.Constant):
         yield ascii(node.value)

@@ -46,10 +46,10 @@ def on_workers(
 ) -> AbstractContextManager[None]:
     """Return a block that simulates on `workers` processes, or on a Dask `scheduler` (address or cluster).
 
-    Without both, on those of the scheduler in the configuration of Dask; if there is none, on threads of this
-    process. `target` is auto, cpu or cuda. Raises InputError, also at the beginning of the block; functions
-    that simulate raise StoppedError if the workers are lost, and WrongVersion if one has another version of
-    netcarlo.
+    Without both, the workers are those of the scheduler in the configuration of Dask; if there is none,
+    threads of this process. `target` is auto, cpu or cuda. Raises InputError, also at the beginning of the
+    block; functions that simulate raise StoppedError if the workers are lost, and WrongVersion if one has
+    another version of netcarlo.
     """
     if target not in TARGETS:
         resolve_target(target)  # raises

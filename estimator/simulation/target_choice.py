@@ -1,6 +1,6 @@
 """Choice between the processor cores and a GPU by the forecast time, compilation included.
 
-What both do alike, such as drawing rows and naming outcomes, is left out.
+Work that is equal for both, such as drawing rows and naming outcomes, is left out.
 """
 
 from collections.abc import Iterable, Mapping

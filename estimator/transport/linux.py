@@ -88,7 +88,7 @@ class Linux(Tcp):
     )  # fmt: skip
 
     def supports(self, network: type[NetworkKind] | NetworkKind) -> str:
-        """See `Capabilities.supports`; messages and autotuning go over few networks."""
+        """See `Capabilities.supports`; only some networks support messages and autotuning."""
         fields = [field for field in OF_HOSTS if self.given(field) and field not in network.of_hosts]
         where = "is supported only on paths with drop-tail queues; remove it"
         text = f"transport.{fields[0]} {where}" if fields else ""

@@ -161,7 +161,7 @@ class Sctp(Retransmitting):
         return self.receiver_window
 
     def buffered(self, low: float, high: float) -> tuple[float, float]:
-        """See `Capabilities.buffered`; the header of a chunk takes room, too."""
+        """See `Capabilities.buffered`; the header of a chunk occupies the buffer, too."""
         header, room = bounds(self.chunk_header), bounds(self.receiver_window)
         return room[0] // (high + header[1]), room[1] // (low + header[0])
 

@@ -1,4 +1,4 @@
-"""Simulation of candidates: what a measurement would show if the free fields had given values."""
+"""Simulation of candidates: the measured quantities for given values of the free fields."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ class Simulated(NamedTuple):
 
 
 class Simulator:
-    """Simulates candidates for runs of one duration. With a journal, what it has is not simulated again."""
+    """Simulates candidates for runs of one duration. Candidates in the journal are not simulated again."""
 
     def __init__(
         self,

@@ -47,14 +47,14 @@ There the misfit rises by less than 3.84 (95 % quantile of chi-square with one d
 BINS = 20
 """Number of bins of the posterior density over the range of a field."""
 WIDE = 0.5
-"""Share of the range from which on an interval determines nothing."""
+"""Share of the range above which an interval leaves the field undetermined."""
 COMPENSATE = 0.85
-"""Absolute correlation from which two fields are said to compensate each other."""
+"""Minimum absolute correlation of two fields that compensate each other."""
 COARSE = 1.5
 """Least temperature of the posterior.
 
-The likelihood takes the scatter of runs for normal, which it is not, and so distinguishes candidates better
-than it should; a power of it (coarsened posterior of Miller and Dunson, 2019) has wider intervals.
+The likelihood assumes a distribution of runs that is only approximate, and so distinguishes candidates better
+than it should. A power of it (coarsened posterior of Miller and Dunson, 2019) gives wider intervals.
 """
 MAX_RATIO = 30.0
 """Maximum factor by which variances are widened if no candidate fits."""

@@ -12,7 +12,7 @@ from netcarlo.numerics.arrays import Bools, Floats
 REACH = 1.5
 """Width of the weights of simulated candidates, in standard deviations of the samples of the posterior."""
 NEIGHBOURS = 60
-"""Number of candidates behind each linear function."""
+"""Number of candidates to which each linear function is fitted."""
 SHRINK = 0.2
 """Weight of independence in the correlation of the numbers of a run."""
 RIDGE = 1e-6

@@ -199,7 +199,7 @@ def spans(runs: Sequence[Observed]) -> list[Span]:
 
 
 def observed(run: Measurement) -> Observed:
-    """Return what a measurement contributes to a fit.
+    """Return the measured values that are fitted.
 
     A curve of what the sender wrote is left out, because a socket buffer hides when data were sent.
     """

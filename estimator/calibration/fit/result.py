@@ -52,7 +52,7 @@ class Pair(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A measured number beside what the fit simulates, and what a fit without it predicts."""
+    """A measured number, its simulated value, and the prediction of a fit without it."""
 
     run: str
     kind: str

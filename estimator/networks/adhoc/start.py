@@ -114,7 +114,7 @@ def check(apart: Apart, width: Number, height: Number, *, gathers: bool) -> None
 
 
 def _limit(holds: Callable[[float], bool], bad: float, good: float) -> float:
-    """Return the last good value between a good and a bad one, by bisection."""
+    """Return the limit of the values that hold, between `bad` and `good`, by bisection."""
     for _ in range(30):
         middle = (bad + good) / 2
         bad, good = (bad, middle) if holds(middle) else (middle, good)

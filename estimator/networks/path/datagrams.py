@@ -1,8 +1,8 @@
 """Steady-state outcomes of a datagram flow over a path, by conservation of packets hop by hop.
 
-Datagrams do not react to the network. A hop passes on what arrives, at most what it carries; a full queue
-admits the packets of the flow and of cross traffic alike. An outage makes a gap in what leaves the hop; the
-full queue of a later hop fills a part of it.
+Datagrams do not react to the network. A hop forwards what arrives, up to its rate. A full queue admits
+packets of the flow and of cross traffic in proportion to their rates. An outage leaves a gap in the output of
+the hop, of which the full queue of a later hop fills a part.
 """
 
 from typing import NamedTuple
@@ -16,16 +16,16 @@ from netcarlo.numerics.arrays import Bools, Floats, Ints
 
 
 class Stream(NamedTuple):
-    """Packets that arrive somewhere, evenly from `begin` to `end` except in gaps, [n] each."""
+    """Stream of packets at one place: a constant rate from `begin` to `end` except in gaps, [n] each."""
 
     begin: Floats
     """Time of the first packet [s]."""
     end: Floats
-    """Time of the last packet, and one interval more [s]."""
+    """Time of the last packet plus one interval [s]."""
     rate: Floats
     """Packets per second outside the gaps."""
     falls: Floats
-    """Time at which each gap begins, of any order [n, k] [s]; infinite if there is none."""
+    """Time at which each gap begins, in any order [n, k] [s]; infinite for no gap."""
     rises: Floats
     """Time at which each gap ends [n, k] [s]."""
 
@@ -56,7 +56,7 @@ def _sent(p: Ints) -> Stream:
 
 
 def _over_hop(stream: Stream, hop: Ints, wire: Ints, outages: Ints) -> Stream:
-    """Return what leaves a hop [n, columns] with outages [n, k, 2] of a stream of packets of `wire` bytes."""
+    """Return the output of a hop [n, columns] with outages [n, k, 2], for packets of `wire` bytes."""
     service = wire * byte_s(hop[:, Hop.BYTE_TIME])
     every = np.where(hop[:, Hop.CROSS_EVERY] > 0, hop[:, Hop.CROSS_EVERY] / NS, np.inf)
     load = stream.rate * service + hop[:, Hop.CROSS_SIZE] * byte_s(hop[:, Hop.BYTE_TIME]) / every
@@ -90,7 +90,7 @@ def _where(condition: Bools, new: Stream, old: Stream) -> Stream:
 
 
 def _length(stream: Stream, ends: Floats) -> Floats:
-    """Return the time that is in any gap, from the first packet to the last, or to `ends` [s]."""
+    """Return the total duration of the gaps, from the first packet to the last or to `ends` [n] [s]."""
     begin, end = stream.begin[:, None], np.maximum(np.minimum(stream.end, ends), stream.begin)[:, None]
     order = np.argsort(stream.falls, axis=1)
     falls, rises = (

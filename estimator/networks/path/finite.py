@@ -1,10 +1,9 @@
-"""Finite transfers over a path by formula: handshake, slow start, the first loss, and steady state behind it.
+"""Finite transfers over a path by formula: handshake, slow start, the first loss, then the steady state.
 
-Source: Cardwell, Savage and Anderson, "Modeling TCP latency" (INFOCOM 2000), with the senders of today's
-Linux: slow start doubles the window in each round trip whatever ACKs are delayed, a recovery by RACK
-takes a round trip without a timeout, and the rate behind it is that of `formula`. Instead of the mean
-number of packets before the first loss, its quantiles are used, and slow start ends where the window
-fills the path.
+Source: Cardwell, Savage and Anderson, "Modeling TCP latency" (INFOCOM 2000), adapted to the senders of
+today's Linux: slow start doubles the window in each round trip even with delayed ACKs, a recovery by RACK
+takes a round trip without a timeout, and the rate after it is that of `formula`. Quantiles of the number of
+packets before the first loss replace its mean, and slow start ends when the window fills the path.
 """
 
 import numpy as np
@@ -19,7 +18,7 @@ KINDS = ("linux_cubic", "linux_reno")
 """Senders whose finite transfers have a formula."""
 
 QUANTILES = 16
-"""Number of equally probable places of the first loss."""
+"""Number of equally probable positions of the first loss."""
 
 ROUNDS = 40
 """Maximum number of round trips of slow start: a window cannot double more often."""
@@ -52,20 +51,22 @@ def completion_s(packets: Floats, of: Steady, *, initial: Floats, connect_s: Flo
     first = np.minimum(before, total)
     sent_s, window = _slow_start(first, of, initial)
     capacity, sent, rtt_s = of.capacity[:, None], of.sent[:, None], of.rtt_s[:, None]
-    left = np.maximum(total - first - window, 0.0)  # a window is sent until the loss is known
+    left = np.maximum(total - first - window, 0.0)  # a window is sent before the loss is detected
     repaired_s = np.where(before < total, rtt_s + left / np.minimum(sent, capacity), 0.0)
     return np.asarray(connect_s + (sent_s + repaired_s).mean(axis=1) + of.forth_s)
 
 
 def _slow_start(first: Floats, of: Steady, initial: Floats) -> tuple[Floats, Floats]:
-    """Return how much later than the first packet the last of the `first` packets passes the slowest hop [s],
-    and the window then [packets], [n, QUANTILES] each."""
+    """Return the duration of the first `first` packets at the slowest hop, and the window at its end.
+
+    The time [s] is from the first to the last of them; the window is in packets; [n, QUANTILES] each.
+    """
     capacity, rtt_s, most = (part[:, None] for part in (of.capacity, of.rtt_s, of.most))
     pipe = np.maximum(capacity * rtt_s, 1.0)
     window = np.minimum(initial[:, None], most) + 0.0 * first
     left, begin, end = first.copy(), np.zeros_like(first), np.full_like(first, np.nan)
     for _ in range(ROUNDS):
-        rounds = np.where(window >= most, np.floor(left / window), 0.0)  # all with the largest window
+        rounds = np.where(window >= most, np.floor(left / window), 0.0)  # rounds with the largest window
         rounds = np.where(window >= pipe, 0.0, rounds)
         done = (left <= window) | (window >= np.minimum(pipe, most))
         rest = np.maximum(left - rounds * window - 1, 0.0)

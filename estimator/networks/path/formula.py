@@ -35,7 +35,7 @@ class Steady(NamedTuple):
     capacity: Floats
     """Rate of the slowest hop [packets/s]."""
     queue: Ints
-    """Places in its queue [packets]; 0: unlimited."""
+    """Queue limit of that hop [packets]; 0: unlimited."""
     survive: Floats
     """Probability that a packet is not lost at random."""
     most: Floats

@@ -1,4 +1,4 @@
-"""Outcomes of an application that sends messages: how many arrived, and how long they took."""
+"""Outcomes of an application that sends messages: number of messages delivered, and their times."""
 
 from functools import partial
 

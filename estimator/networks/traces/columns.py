@@ -92,7 +92,7 @@ def _is_unit(unit: str, dimension: Dimension) -> bool:
 
 
 def _candidates(names: list[str]) -> dict[str, list[int]]:
-    """Return the columns that may be each one of a trace."""
+    """Return the candidate columns of the table for each column of a trace."""
     found: dict[str, list[int]] = {name: [] for name in _WORDS}
     for at, name in enumerate(names):
         for role, words in _WORDS.items():

@@ -1,4 +1,4 @@
-"""Reading of traces in the formats in which people have them.
+"""Reading of traces in common formats.
 
 * Tables of rows (`steps`): any separator, with units in cells or names, columns found by name or chosen.
 * Mahimahi's format (`mahimahi`): one number on each line.

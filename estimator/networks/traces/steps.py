@@ -106,7 +106,7 @@ def _check(table: Floats, columns: Mapping[str, Floats], lines: list[int]) -> No
 
 
 def _merged(times: Floats, table: Floats) -> tuple[Floats, Floats, int]:
-    """Return rows with different times, each the mean of those with its time, and how many are gone."""
+    """Return rows with distinct times, each the mean of rows with equal time, and the number removed."""
     starts = np.flatnonzero(np.concatenate([[True], np.diff(times) >= 1e-9]))
     if len(starts) == len(times):
         return times, table, 0
@@ -119,8 +119,8 @@ def _merged(times: Floats, table: Floats) -> tuple[Floats, Floats, int]:
 
 
 def _filled(table: Floats) -> tuple[Floats, int]:
-    """Return a table with each missing value taken from the row before, or the first known one, and how many
-    these are."""
+    """Return a table with each missing value replaced by that of the row before, or by the first known one,
+    and the number of replaced values."""
     missing = np.isnan(table)
     if not missing.any():
         return table, 0

@@ -58,7 +58,7 @@ class Trace:
         return float((lengths * self.columns[column]).sum() / self.end_s)
 
     def summary(self) -> str:
-        """Return what the trace holds: steps, span, mean and maximum of its columns, and time at rate 0."""
+        """Return a summary of the trace: steps, span, mean and maximum of its columns, and time at rate 0."""
         span, rate = f"over {self.end_s:.6g} s", _rate(self.mean("rate") or 0)
         if self.packets is not None:
             most = f", {8e-6 * PACKET * self.packets_in_a_second():.4g} Mbit/s at most in a second"

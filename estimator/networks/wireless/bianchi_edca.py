@@ -76,7 +76,7 @@ def contenders(
     sender: Sender, *, count: Any, payload: Any, cw_min: Any, cw_max: Any, requests: Any, retry: Any = 7,
     limited: Any = False,
 ) -> Contenders:  # fmt: skip
-    """Return groups of stations [..., J] that send as `sender` says.
+    """Return groups of stations [..., J] that send like `sender`.
 
     `requests` is true if a BlockAckReq follows every missing BlockAck. `retry` is the maximum number of
     attempts of an MPDU without BlockAckReq; in ns-3 3.37 (not `limited`) only if an Ack is missing.
@@ -129,7 +129,7 @@ def saturation(groups: Contenders, *, slot: Any, aifs: Any, timeout: Any) -> Sat
     busy = busy + asked * (groups.requested + aifs + groups.requested_rest + again_after * each)
     bits = sent * (1 + again) * groups.bits + asked * (groups.requested_bits + again_after * groups.bits)
     time = (idle * slot + collision * aifs)[..., 0] + busy.sum(axis=-1) + longest
-    per_s = NS / (time + everybody * timeout[..., 0])[..., None]  # nobody counts before the timeout
+    per_s = NS / (time + everybody * timeout[..., 0])[..., None]  # no station counts down before the timeout
     return Saturation(
         goodput_bps=bits * per_s, collision_probability=1 - silent,
         data_per_s=(groups.count * data + sent * again + asked * again_after) * per_s,
@@ -195,7 +195,7 @@ def _wait(groups: Contenders, stage: int) -> Floats:
 
 
 def _missed(groups: Contenders, attempt: Floats, p: Floats, lag: Floats) -> Floats:
-    """Return the slots that the others count before colliding stations do, until one of them sends."""
+    """Return the slots that other stations count before colliding ones do, until one of them sends."""
     stations = groups.count.sum(axis=-1, keepdims=True)
     mean = (groups.count * attempt).sum(axis=-1, keepdims=True) / stations
     quiet = (1 - mean) ** np.maximum(stations - 2, 0)
