@@ -1,8 +1,9 @@
-"""Arrival of the packets of a fluid sender on a path: counts those that have arrived by the end.
+"""Arrival of the packets of a fluid sender on a path: counts packets that have not arrived by the end of the
+run.
 
-A packet arrives when the slowest hop has served it and it has passed the path. So a step lasts at least as
-long as that hop needs for the packets that get through in it. Packets that arrive after the end are in
-flight.
+A packet arrives after the slowest hop has served it and it has crossed the path. A step therefore lasts at
+least as long as that hop needs to serve the packets that are delivered in it. Packets that arrive after the
+end of the run are in flight.
 
 `m` begins with the words of the flow (`FlowWord`).
 """
@@ -17,13 +18,13 @@ from netcarlo.kernels.fluid.state import ONE_BITS, PACKET, FlowWord
 
 
 def lost(out: Any) -> Any:
-    """Return the number of packets that have been dropped or lost."""
+    """Return the number of packets that have been dropped or lost [packet]."""
     found = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
     return found + out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
 
 
 def served(flow: Any, each: Any) -> Any:
-    """Return the time in which a hop serves `flow` [packet, ONE_BITS] at `each` ns a packet, rounded up
+    """Return the time in which a hop serves `flow` [packet, ONE_BITS] at `each` ns per packet, rounded up
     [ns]."""
     exact = float(max(flow, np.int64(0))) * PACKET * each
     whole = np.int64(exact)
@@ -31,8 +32,10 @@ def served(flow: Any, each: Any) -> Any:
 
 
 def complete(out: Any, route: Any, length: Any, flow: Any, left: Any, t: Any) -> Any:
-    """Record when a transfer is complete of which so much is `left` of the `flow` [packet, ONE_BITS] that is
-    sent in `length` ns from `t` on; returns how long that part takes [ns]."""
+    """Record the completion of a transfer whose last `left` packets are part of `flow` [packet, ONE_BITS].
+
+    `flow` is sent in `length` ns from `t` on. Returns the time that the `left` packets take [ns].
+    """
     length = np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1))))
     length = max(length, served(left, route.service))
     out[Out.COMPLETED] = t + length + route.one_way
@@ -40,9 +43,10 @@ def complete(out: Any, route: Any, length: Any, flow: Any, left: Any, t: Any) ->
 
 
 def settle(p: Any, m: Any, out: Any, each: Any, forth: Any, begin: Any, until: Any) -> Any:
-    """Count as in flight the packets of a step from `begin` to `until` [ns] that arrive after the end.
+    """Count as in flight the packets of a step from `begin` to `until` [ns] that arrive after the end of the
+    run.
 
-    The slowest hop takes `each` ns a packet, and a packet `forth` ns to the receiver. Returns the end of the
+    The slowest hop serves a packet in `each` ns, and the one-way delay is `forth` ns. Returns the end of the
     step [ns]: `until`, or the time at which that hop has served the packets of the step, whichever is later.
     """
     through = m[FlowWord.SENT] - (lost(out) << ONE_BITS)

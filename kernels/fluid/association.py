@@ -1,8 +1,8 @@
 """Windows of an SCTP association with one path over shared links, in packets of one chunk.
 
-Source: RFC 4960, sections 7.2.1 to 7.2.4, in the form of ns-2 (`docs/models/sctp.md`), as the fluid of paths
-has them (`failover`). Losses are detected and recovered as with SACK (`loss`), because gap ack blocks report
-all of them.
+Source: RFC 4960, sections 7.2.1 to 7.2.4, as implemented by ns-2 (`docs/models/sctp.md`) and by the fluid of
+paths (`failover`). Losses are detected and recovered as with SACK (`loss`), because gap ack blocks report all
+of them.
 
 `g` are the floats of a flow (`FlowFloat`), `p` its columns.
 """
@@ -17,7 +17,7 @@ HANDSHAKE_ROUNDS = 2
 
 
 def begin(g: Any, p: Any) -> None:
-    """Initialise the windows, whose columns are in bytes, [packet]."""
+    """Initialise the windows [packet] from the columns, which are in bytes."""
     chunk = float(p[RowP.DATA] + p[RowP.CHUNK_HEADER])
     g[FlowFloat.CWND] = float(p[SctpP.INITIAL_CWND]) / chunk
     g[FlowFloat.SSTHRESH] = float(p[ReliableP.INITIAL_SSTHRESH]) / chunk
@@ -25,15 +25,15 @@ def begin(g: Any, p: Any) -> None:
 
 
 def rounds_before_data(p: Any) -> Any:
-    """Return the round trips from the start of the association to its first data."""
+    """Return the number of round trips from the start of the association to its first data."""
     return HANDSHAKE_ROUNDS + p[SctpP.PROBE_FIRST]
 
 
 def window(g: Any, delayed: Any) -> Any:
-    """Return the packets that a round trip carries [packet].
+    """Return the number of packets that a round trip carries [packet].
 
-    While less than cwnd is outstanding another packet may be sent. If a SACK answers two packets, `delayed`,
-    the first waits for the second, so that half a packet of the window is idle.
+    While less than cwnd is outstanding, another packet may be sent. If a SACK acknowledges two packets,
+    `delayed`, the first waits for the second, so that half a packet of the window is idle.
     """
     whole = int(g[FlowFloat.CWND])
     packets = min(whole + (1 if float(whole) < g[FlowFloat.CWND] else 0), int(g[FlowFloat.RECEIVE_WINDOW]))
@@ -41,9 +41,9 @@ def window(g: Any, delayed: Any) -> Any:
 
 
 def grow(g: Any, packets: Any, sacks: Any) -> None:
-    """Open the window by the SACKs of `packets` that got through.
+    """Increase the window after the SACKs of `packets` delivered packets.
 
-    Up to ssthresh it grows by a packet per SACK (section 7.2.1), beyond by a packet per window of
+    Up to ssthresh it grows by a packet per SACK (RFC 4960, section 7.2.1), beyond by a packet per window of
     acknowledged packets (section 7.2.2).
     """
     cwnd, end = g[FlowFloat.CWND], g[FlowFloat.SSTHRESH]
@@ -56,8 +56,10 @@ def grow(g: Any, packets: Any, sacks: Any) -> None:
 
 
 def reduce(g: Any, p: Any, before: Any) -> None:
-    """Reduce a window of `before` packets after a loss (section 7.2.3): to ssthresh, or after a timeout to a
-    packet, which `loss` has set."""
+    """Reduce a window of `before` packets after a loss (RFC 4960, section 7.2.3).
+
+    The new window is ssthresh, or after a timeout the one packet that `loss` has set.
+    """
     floor = float(p[SctpP.SSTHRESH_FLOOR]) / float(p[RowP.DATA] + p[RowP.CHUNK_HEADER])
     g[FlowFloat.SSTHRESH] = max(before / 2.0, floor)
     if g[FlowFloat.CWND] > 1.0:

@@ -1,7 +1,7 @@
 """BBR v1 in the fluid: pacing rate and window from the bottleneck bandwidth and the minimum RTT.
 
-Source: the packet model (`kernels/linux/bbr`); as differential equations Scherrer, Legner, Perrig and Schmid,
-"Model-based insights on the performance, fairness, and stability of BBR" (IMC 2022). Flows that compete are
+Source: the packet model (`kernels/linux/bbr`). Differential equations: Scherrer, Legner, Perrig and Schmid,
+"Model-based insights on the performance, fairness, and stability of BBR" (IMC 2022). Competing flows are
 limited by the window of two bandwidth-delay products rather than by their pacing rate: Ware, Mukerjee, Seshan
 and Sherry, "Modeling BBR's interactions with loss-based congestion control" (IMC 2019).
 
@@ -14,20 +14,20 @@ from typing import Any
 from netcarlo.kernels.fluid.state import FlowFloat
 
 UNLIMITED = 1e18
-"""Pacing rate before the first sample."""
+"""Pacing rate before the first sample [packet / unit of the RTT]."""
 NO_BANDWIDTH = 1e-18
-"""Least bandwidth that is divided by."""
+"""Lower limit of the bandwidth as a divisor [packet / unit of the RTT]."""
 HIGH_GAIN = 739.0 / 256.0
 DRAIN_GAIN = 88.0 / 256.0
 UP, DOWN = 1.25, 0.75
 PHASES = 8
-"""Phases of a cycle of bandwidth probing, each of a minimum RTT."""
+"""Phases of a cycle of bandwidth probing; each lasts a minimum RTT."""
 CWND_GAIN = 2.0
 LEAST = 4.0
 """Minimum window [packet]."""
 BURSTS = 3.0
 FILTER_ROUNDS = 7.0
-"""Round trips of half of the filter of the bandwidth, which remembers 7 to 14 (BBR: 10)."""
+"""Round trips of each half of the bandwidth filter, which covers 7 to 14 round trips (BBR: 10)."""
 FULL_GROWTH = 1.25
 FULL_ROUNDS = 3.0
 DRAIN_ROUNDS = 6.0
@@ -47,7 +47,7 @@ class Mode(IntEnum):
 def begin(g: Any, number: Any, alone: Any) -> None:
     """Initialise a flow, whose `number` determines the phase of its cycle.
 
-    If it is `alone` on a path, its cycle neither fills nor empties the queue in the mean, and is left out.
+    If the flow is `alone` on a path, its cycle has no mean effect on the queue and is left out.
     """
     g[FlowFloat.ALONE] = alone
     g[FlowFloat.PACE] = UNLIMITED
@@ -55,7 +55,7 @@ def begin(g: Any, number: Any, alone: Any) -> None:
 
 
 def grow(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
-    """Adapt rate and window to `acked` packets, delivered in this many round trips of length `rtt`."""
+    """Update rate and window after `acked` packets, delivered in `rounds` round trips of length `rtt`."""
     if rounds <= 0.0:
         return
     elapsed = rtt / (1.0 / rounds)
@@ -95,13 +95,14 @@ def grow(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
 
 
 def _enter(g: Any, mode: Any) -> None:
+    """Enter a mode and restart its time and its count of round trips."""
     g[FlowFloat.MODE] = float(mode)
     g[FlowFloat.MODE_TIME] = 0.0
     g[FlowFloat.ROUND] = 0.0
 
 
 def _filter(g: Any, rate: Any, rounds: Any) -> Any:
-    # Largest delivery rate of the latest round trips.
+    """Return the largest delivery rate of the latest 7 to 14 round trips, `rate` included."""
     g[FlowFloat.BW_ROUNDS] += rounds
     if g[FlowFloat.BW_ROUNDS] >= FILTER_ROUNDS:
         g[FlowFloat.BW_ROUNDS] = 0.0
@@ -112,7 +113,7 @@ def _filter(g: Any, rate: Any, rounds: Any) -> Any:
 
 
 def _apply(g: Any, bandwidth: Any, acked: Any) -> None:
-    # Set pacing rate and window for the mode.
+    """Set pacing rate and window for the current mode."""
     mode = g[FlowFloat.MODE]
     pace, window = 1.0, CWND_GAIN
     if mode == Mode.STARTUP:

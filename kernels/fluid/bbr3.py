@@ -1,8 +1,8 @@
 """BBR v3 in the fluid of a path: bandwidth and bounds of the window, round trip by round trip.
 
 Source: draft-ietf-ccwg-bbr, sections 5.3 and 5.5, and the packet model (`kernels/linux/bbr3`). The flow is
-alone on its path, so the window is what its pacing rate keeps in flight. The time between probes is the mean
-of the drawn one.
+alone on its path, so the window is what its pacing rate keeps in flight. The time between bandwidth probes is
+the mean of the random one.
 
 `g` are the floats of a flow (`FlowFloat`). As in `window`, no product of floats is added to anything.
 """
@@ -17,22 +17,22 @@ MARGIN = 0.99
 """Share of the bandwidth at which packets are paced (BBR.PacingMarginPercent)."""
 CWND_GAIN, UP_CWND_GAIN = 2.0, 2.25
 DOWN_ROUNDS, UP_ROUNDS = 10.0, 4.0
-"""Round trips in which DOWN and UP (gains of 0.9 and 1.25) drain or add a bandwidth-delay product."""
+"""Round trips in which ProbeBW_DOWN (gain 0.9) drains, and ProbeBW_UP (1.25) adds, one BDP."""
 LEAST = 4.0
 """Minimum window [packet] (BBR.MinPipeCwnd)."""
 FULL_GROWTH, FULL_ROUNDS = 1.25, 3.0
 FULL_LOSS_COUNT = 6.0
 """Losses in a round trip that end STARTUP (BBR.StartupFullLossCnt)."""
 LOSS_THRESH = 0.02
-"""Share of lost packets above which too many were in flight (BBR.LossThresh)."""
+"""Share of lost packets above which too much data were in flight (BBR.LossThresh)."""
 BETA = 0.7
-"""Part of a bound that is kept after losses (BBR.Beta)."""
+"""Factor on a bound after losses (BBR.Beta)."""
 HEADROOM = 0.85
-"""Part of the long-term bound that is used between probes (1 - BBR.Headroom)."""
+"""Share of the long-term bound that is used between probes (1 - BBR.Headroom)."""
 PROBE_WAIT_S = 2.5
 """Mean time between probes of the bandwidth [s] (BBRPickProbeWait)."""
 MAX_ROUNDS = 63.0
-"""Rounds after which the bandwidth is probed at the latest (BBRIsRenoCoexistenceProbeTime)."""
+"""Round trips after which the bandwidth is probed at the latest (BBRIsRenoCoexistenceProbeTime)."""
 PROBE_RTT_INTERVAL_S, PROBE_RTT_S = 5.0, 0.2
 
 
@@ -49,13 +49,13 @@ class Mode(IntEnum):
 
 
 def begin(g: Any) -> None:
-    """Initialise a flow: no losses have bounded its window."""
+    """Initialise a flow whose window no losses have bounded yet."""
     g[FlowFloat.SHORT_TERM] = UNLIMITED
     g[FlowFloat.LONG_TERM] = UNLIMITED
 
 
 def grow(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
-    """Adapt the window to `acked` packets, delivered in this many round trips of length `rtt`."""
+    """Update the window after `acked` packets, delivered in `rounds` round trips of length `rtt`."""
     if rounds <= 0.0:
         return
     elapsed = rtt / (1.0 / rounds)
@@ -74,13 +74,17 @@ def grow(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
 
 
 def _pipe(g: Any) -> Any:
-    # Bandwidth-delay product [packet], with the largest delivery rate of this cycle and the one before.
+    """Return the bandwidth-delay product at the largest delivery rate of this and the previous cycle
+    [packet]."""
     bandwidth = max(max(g[FlowFloat.BW], g[FlowFloat.BW_BEFORE]), NO_BANDWIDTH)
     return max(g[FlowFloat.MIN_RTT] / (1.0 / bandwidth), 1.0)
 
 
 def _change_mode(g: Any, rate: Any, rtt: Any, full: Any, second: Any) -> None:
-    # Enter the next state if it is time (BBRUpdateProbeBWCyclePhase, BBRCheckStartupDone, BBRCheckDrainDone).
+    """Enter the next state if its condition holds.
+
+    Source: BBRUpdateProbeBWCyclePhase, BBRCheckStartupDone and BBRCheckDrainDone of draft-ietf-ccwg-bbr.
+    """
     mode, cwnd = g[FlowFloat.MODE], g[FlowFloat.CWND]
     if mode == Mode.STARTUP:
         if _has_full_pipe(g, rate):
@@ -116,13 +120,14 @@ def _change_mode(g: Any, rate: Any, rtt: Any, full: Any, second: Any) -> None:
 
 
 def _enter(g: Any, mode: Any) -> None:
+    """Enter a state and restart its time and its count of round trips."""
     g[FlowFloat.MODE] = float(mode)
     g[FlowFloat.MODE_TIME] = 0.0
     g[FlowFloat.ROUND] = 0.0
 
 
 def _start_down(g: Any) -> None:
-    # Begin the state DOWN, and with it a cycle (BBRStartProbeBW_DOWN).
+    """Enter ProbeBW_DOWN, which starts a cycle (BBRStartProbeBW_DOWN)."""
     _enter(g, Mode.DOWN)
     g[FlowFloat.BW_BEFORE] = g[FlowFloat.BW]
     g[FlowFloat.BW] = 0.0
@@ -130,7 +135,7 @@ def _start_down(g: Any) -> None:
 
 
 def _has_full_pipe(g: Any, rate: Any) -> Any:
-    # Whether the delivery rate has not grown by a quarter in three round trips (BBRCheckFullBWReached).
+    """Return whether the delivery rate has not grown by 25 % in three round trips (BBRCheckFullBWReached)."""
     if g[FlowFloat.ROUND] >= 1.0:
         g[FlowFloat.ROUND] = 0.0
         if rate >= FULL_GROWTH * g[FlowFloat.FULL_BW]:
@@ -142,19 +147,19 @@ def _has_full_pipe(g: Any, rate: Any) -> Any:
 
 
 def _is_probe_due(g: Any, full: Any, second: Any) -> Any:
-    # Whether the bandwidth is to be probed again (BBRIsTimeToProbeBW).
+    """Return whether it is time to probe the bandwidth (BBRIsTimeToProbeBW)."""
     rounds = g[FlowFloat.SINCE_PROBE] / g[FlowFloat.MIN_RTT]
     limit = min(min(full, g[FlowFloat.CWND]), MAX_ROUNDS)
     return g[FlowFloat.SINCE_PROBE] > PROBE_WAIT_S * second or rounds >= limit
 
 
 def _with_headroom(g: Any) -> Any:
-    # Long-term bound between probes (BBRInflightWithHeadroom).
+    """Return the long-term bound between probes (BBRInflightWithHeadroom) [packet]."""
     return max(g[FlowFloat.LONG_TERM] * HEADROOM, LEAST)
 
 
 def _set_window(g: Any, full: Any, acked: Any, rounds: Any) -> None:
-    # Set the window to what the pacing rate of the state keeps in flight, within the bounds.
+    """Set the window to what the pacing rate of the state keeps in flight, within the bounds."""
     mode, cwnd = g[FlowFloat.MODE], g[FlowFloat.CWND]
     if mode == Mode.STARTUP:
         g[FlowFloat.CWND] = min(cwnd + acked, max(full * CWND_GAIN + BURSTS, cwnd))
@@ -176,10 +181,11 @@ def _set_window(g: Any, full: Any, acked: Any, rounds: Any) -> None:
 
 
 def on_losses(g: Any, hits: Any) -> None:
-    """React to a round trip in which `hits` packets were lost (sections 5.5.10.2 and 5.5.10.3).
+    """React to a round trip in which `hits` packets were lost (draft-ietf-ccwg-bbr, sections 5.5.10.2 and
+    5.5.10.3).
 
-    A bound falls to the largest delivery of the round trips since the previous loss. If the last round trip
-    had losses, too, none of them was without.
+    A bound falls to the largest amount delivered in a round trip since the previous loss. If the previous
+    round trip also had losses, no round trip without losses lies between them.
     """
     mode, cwnd, lost = g[FlowFloat.MODE], g[FlowFloat.CWND], float(hits)
     full, too_many = _pipe(g), lost > cwnd * LOSS_THRESH
@@ -201,9 +207,9 @@ def on_losses(g: Any, hits: Any) -> None:
 
 
 def on_timeout(g: Any) -> None:
-    """React to a retransmission timeout: one packet is sent, and the short-term bound falls to the minimum.
+    """React to a retransmission timeout: set the window to one packet, the short-term bound to the minimum.
 
-    A probe of the bandwidth ends, and all that it sent was too much.
+    A bandwidth probe ends, and its window becomes the long-term bound.
     """
     mode = g[FlowFloat.MODE]
     if mode == Mode.UP:

@@ -1,4 +1,4 @@
-"""Probability that a packet survives random loss."""
+"""Probability that a packet is not lost at random."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from netcarlo.kernels.base.loss import DIGITS
 
 
 def survival(losses: Any, row: Any) -> Any:
-    """Return the probability that a packet survives random loss, for a row of `loss.thresholds`."""
+    """Return the probability that a packet is not lost at random, for a row of `loss.thresholds`."""
     if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):
         return 1.0
     odd = float(losses[row, 0]) / 2.0**32  # q / (1 + q) of the probability q

@@ -1,9 +1,9 @@
 """CoDel in a fluid: whole packets are dropped at the times of its control law (RFC 8289, section 5).
 
-CoDel compares the queueing delay at the end of each step with its target. Drops that have become due hit
-arrivals of the next step at equal distances, so flows lose packets in proportion to what they send. A drop
-hits a flow at once and entirely, however little it sends: the rest of the packet is taken from what it sends
-later.
+CoDel compares the queueing delay at the end of each step with its target. Drops that have become due are
+applied to the arrivals of the next step at equal distances, so flows lose packets in proportion to their
+rates. A drop is assigned to one flow at once, however little the flow sends: the rest of the packet is
+subtracted from what it sends later.
 
 `link` are the words of a link, or of one of its queues, `s` the words of a flow.
 """
@@ -21,11 +21,11 @@ from netcarlo.kernels.shared.layout import FlowOut, Link
 RECENT_INTERVALS = 16
 """Intervals after which the previous dropping state is forgotten (RFC 8289, section 5.6)."""
 _PLACE_BITS = 20
-"""Bits of the random place of the first drop of a step."""
+"""Bits of the random position of the first drop of a step."""
 
 
 def hits(link: Any, flow: Any) -> Any:
-    """Return how many packets CoDel drops or marks among `flow` [packet] that arrive."""
+    """Return how many packets CoDel drops or marks among the arriving `flow` [packet, ONE_BITS]."""
     c, found = link[LinkWord.CODEL :], np.int64(0)
     if c[Codel.DUE] > 0:
         c[Codel.UNTIL_DROP] -= flow
@@ -37,7 +37,10 @@ def hits(link: Any, flow: Any) -> Any:
 
 
 def drop(link: Any, s: Any, flow: Any) -> Any:
-    """Mark or drop data packets among `flow` that arrive; returns what is dropped of it [packet]."""
+    """Mark or drop data packets of the arriving `flow` [packet, ONE_BITS].
+
+    Returns the part of `flow` that is dropped [packet, ONE_BITS].
+    """
     found = hits(link, flow)
     if s[FlowWord.ECN] and link[LinkWord.MARKING]:
         s[FlowWord.ECHOES] += found
@@ -51,7 +54,7 @@ def drop(link: Any, s: Any, flow: Any) -> Any:
 
 
 def update(p: Any, link: Any, g: Any, columns: Any, number: Any, arrived: Any, step: Any) -> None:
-    """Update the state of CoDel at the end of a `step` in which so much has `arrived` [packet].
+    """Update the state of CoDel at the end of `step`, in which `arrived` packets arrived [packet, ONE_BITS].
 
     `g` are the floats of the link or queue, `columns` those of the link, `number` its number.
     """
@@ -82,13 +85,13 @@ def update(p: Any, link: Any, g: Any, columns: Any, number: Any, arrived: Any, s
 
 
 def _is_short(link: Any, mtu: Any) -> Any:
-    # Whether a packet that leaves has at most `mtu` bytes behind it, which are whole packets.
+    """Return whether at most `mtu` bytes, in whole packets, remain behind a departing packet."""
     held = link[LinkWord.QUEUED] >> ONE_BITS
     return held < 2 or link[LinkWord.BACKLOG] // held * (held - 1) <= mtu << ONE_BITS
 
 
 def _enter_dropping(c: Any, interval: Any, t: Any) -> None:
-    # Drop a packet at `t`, and continue with the latest rate if dropping ended a short time ago.
+    """Enter the dropping state at `t`, at the latest drop rate if the previous state ended recently."""
     before = c[Codel.COUNT] - c[Codel.LAST_COUNT]
     soon = t - c[Codel.DROP_NEXT] < RECENT_INTERVALS * interval
     c[Codel.DROPPING] = 1

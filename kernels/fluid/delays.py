@@ -1,8 +1,8 @@
 """Delays of data by class of flows in a fluid, see `base.delays`.
 
-Packets sent in a step (on a path: in a round trip) meet the queues as they are then: their delay is the
-one-way delay without queues plus the queueing delay. Whole packets are counted, the remainder in the next
-step. Packets of a fluid do not differ from one another, so there is no jitter.
+Packets sent in a step (on a path: in a round trip) have the one-way delay without queues plus the queueing
+delay of that step. Only whole packets are counted; the remainder is counted in the next step. Packets of a
+fluid do not differ from one another, so there is no jitter.
 
 `s` are the words of a flow in scratch `m`, `flow` its columns.
 """
@@ -25,7 +25,7 @@ from netcarlo.kernels.shared.layout import Flow, Link, Shared
 
 
 def one_way(flow: Any, links: Any) -> Any:
-    """Return the one-way delay of the data of a flow without queues [ns]."""
+    """Return the one-way delay of a flow's data without queues [ns]."""
     data = data_packet(flow)
     total = flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY]
     total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
@@ -36,7 +36,7 @@ def one_way(flow: Any, links: Any) -> Any:
 
 
 def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
-    """Initialise the outcomes, which lie from word `free` on."""
+    """Initialise the outcomes, which begin at word `free`."""
     for word in range(free, free + p[Shared.DELAY_CLASSES] * DelayOut.COLUMNS):
         m[word] = 0
     for i in range(p[Shared.FLOWS]):
@@ -45,7 +45,10 @@ def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
 
 
 def carried(p: Any, m: Any, s: Any, flow: Any, through: Any, begin: Any, wait: Any) -> None:
-    """Count packets that get `through`, sent from `begin` on, with a queueing delay of `wait` [ns]."""
+    """Count delivered packets, sent from `begin` [ns] on with a queueing delay of `wait` [ns].
+
+    `through` is their number [packet, ONE_BITS].
+    """
     delay, at = s[FlowWord.ONE_WAY] + wait, s[FlowWord.OUTCOMES]
     if at > 0 and p[Shared.WARM_UP] <= begin + delay <= p[RowP.END]:
         part = s[FlowWord.REMAINDER] + through
@@ -55,7 +58,7 @@ def carried(p: Any, m: Any, s: Any, flow: Any, through: Any, begin: Any, wait: A
 
 
 def _count(m: Any, at: Any, packets: Any, delay: Any, bound: Any) -> None:
-    # So many packets took `delay` [ns] each.
+    """Count `packets` packets with a one-way delay of `delay` [ns] each."""
     if delay > bound:
         m[at + DelayOut.LATE] += packets
     add_times(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, packets, delay)
@@ -63,7 +66,7 @@ def _count(m: Any, at: Any, packets: Any, delay: Any, bound: Any) -> None:
 
 
 def prepare_path(hops: Any, m: Any, at: Any, size: Any) -> None:
-    """Initialise the outcomes of a path, which lie from word `at` on, for packets of `size` bytes."""
+    """Initialise the outcomes of a path, which begin at word `at`, for packets of `size` bytes."""
     m[FlowWord.OUTCOMES] = at
     for word in range(at, at + DelayOut.COLUMNS):
         m[word] = 0
@@ -73,7 +76,10 @@ def prepare_path(hops: Any, m: Any, at: Any, size: Any) -> None:
 
 
 def passed(p: Any, m: Any, distinct: Any, wait: Any) -> None:
-    """Count `distinct` packets that got through a path, the latest with a queueing delay of `wait` [ns]."""
+    """Count the packets delivered by a path since the previous call.
+
+    `distinct` is their total so far [packet]; the latest one had a queueing delay of `wait` [ns].
+    """
     packets = distinct - m[FlowWord.REMAINDER]
     if packets > 0:
         m[FlowWord.REMAINDER] = distinct
@@ -90,7 +96,7 @@ def report_path(m: Any, out: Any) -> None:
 
 
 def report(p: Any, m: Any, begin: Any, out: Any) -> None:
-    """Write the outcomes from word `begin` on to `out`, behind those of classes of arriving flows."""
+    """Write the outcomes from word `begin` on to `out`, following those of classes of arriving flows."""
     at = p[Shared.CLASSES] * ClassOut.COLUMNS
     for k in range(p[Shared.DELAY_CLASSES]):
         delays.finish(m, begin + k * DelayOut.COLUMNS)

@@ -1,7 +1,7 @@
 """State of an SCTP association and its paths in the fluid: congestion windows, timers and failover.
 
-Source: RFC 4960, sections 6.3, 7.2 and 8, in the form of the packet engine (`docs/models/sctp.md`). `m` are
-the words of a row, `q` and `f` the words and floats of a path, `hops` the hops of the row.
+Source: RFC 4960, sections 6.3, 7.2 and 8, as implemented by the packet engine (`docs/models/sctp.md`). `m`
+are the words of a row, `q` and `f` the words and floats of a path, `hops` the hops of the row.
 """
 
 from enum import IntEnum
@@ -18,43 +18,43 @@ from netcarlo.kernels.shared.layout import FlowOut
 
 
 class Word(IntEnum):
-    """Words of the association, behind those of the flow."""
+    """Words of the association, following those of the flow."""
 
-    CURRENT = FlowWord.SIZE  # path on which new data are sent
-    ERRORS = FlowWord.SIZE + 1  # timeouts in a row on all active paths
-    TO_RETRANSMIT = FlowWord.SIZE + 2  # chunks to be retransmitted [packet, ONE_BITS]
+    CURRENT = FlowWord.SIZE  # path for new data
+    ERRORS = FlowWord.SIZE + 1  # consecutive timeouts on all active paths [n]
+    TO_RETRANSMIT = FlowWord.SIZE + 2  # chunks to retransmit [packet, ONE_BITS]
     LOST_ON = FlowWord.SIZE + 3  # path on which they were lost
-    SINGLE_PACKET = FlowWord.SIZE + 4  # 1: after a timeout, while a single packet is sent first
-    RECOVERED_AT = FlowWord.SIZE + 5  # end of the recovery, in which windows do not grow [ns]
+    SINGLE_PACKET = FlowWord.SIZE + 4  # 1: after a timeout, until the first single packet has been sent
+    RECOVERED_AT = FlowWord.SIZE + 5  # end of loss recovery, in which windows do not grow [ns]
     RECEIVE_WINDOW = FlowWord.SIZE + 6  # receive window [packet]
     ACK_CLOCKED = FlowWord.SIZE + 7  # 1: packets were sent in the previous round trip
     WINDOW_LEFT = FlowWord.SIZE + 8  # receive window left until RECOVERED_AT [packet]
-    REFILLED_AT = FlowWord.SIZE + 9  # until then one burst more is in flight [ns]
+    REFILLED_AT = FlowWord.SIZE + 9  # end of the round trip with one extra burst in flight [ns]
     FAILOVER = FlowWord.SIZE + 10  # longest failover so far, as `Failover.LONGEST` [ns] or NEVER
-    PATHS = FlowWord.SIZE + 11  # the words of the paths
+    PATHS = FlowWord.SIZE + 11  # first word of the paths
 
 
 class PathWord(IntEnum):
     """Words of a path."""
 
-    SRTT = 0  # [ns], 0 before the first measurement
-    RTTVAR = 1  # [ns]
-    RTO = 2  # [ns]
-    ERRORS = 3  # timeouts in a row
-    ACTIVE_AT = 4  # inactive until then, when a heartbeat is answered [ns]
-    BASE_RTT = 5  # fields of Route, except `service` and `loss_odds`
+    SRTT = 0  # smoothed RTT [ns], 0 before the first measurement
+    RTTVAR = 1  # RTT variation [ns]
+    RTO = 2  # retransmission timeout [ns]
+    ERRORS = 3  # consecutive timeouts of the path [n]
+    ACTIVE_AT = 4  # the path is inactive until then, when a heartbeat is acknowledged [ns]
+    BASE_RTT = 5  # from here to LOSS, and ONE_WAY: fields of `Route`
     CAPACITY = 6
     LOSS = 7
-    SILENT_SINCE = 8  # when the first of the timeouts in a row was started [ns]
+    SILENT_SINCE = 8  # start of the first of the consecutive timeouts [ns]
     ONE_WAY = 9
-    ROUTE = 10  # words of `route`
+    ROUTE = 10  # first word of `route`
 
 
 class PathFloat(IntEnum):
     """Floats of a path."""
 
-    CWND = 0  # [packet]
-    SSTHRESH = 1  # [packet]
+    CWND = 0  # congestion window [packet]
+    SSTHRESH = 1  # slow start threshold [packet]
     SERVICE = 2  # service time of a packet at the slowest hop [ns]
     SIZE = 3
 
@@ -67,7 +67,7 @@ class Row(NamedTuple):
     hops: Any
     """Columns of the hops (`Hop`), [path, hop, column]."""
     outages: Any
-    """Beginning and end of each outage [ns], [path, hop, outage, 2]."""
+    """Start and end of each outage [ns], [path, hop, outage, 2]."""
     losses: Any
     """Loss table, see `base.loss`."""
     m: Any
@@ -84,7 +84,7 @@ def place_of(hops: Any, path: Any) -> Any:
 
 
 def measure(p: Any, q: Any, rtt: Any) -> None:
-    """Update the timer after an RTT measurement [ns], as `sctp.paths.measure`."""
+    """Update the retransmission timer after an RTT measurement [ns], as `sctp.paths.measure`."""
     if q[PathWord.SRTT] == 0:
         q[PathWord.SRTT] = rtt
         q[PathWord.RTTVAR] = rtt // 2
@@ -96,7 +96,10 @@ def measure(p: Any, q: Any, rtt: Any) -> None:
 
 
 def window_of(m: Any, f: Any) -> Any:
-    """Return the packets in flight at once: while less than cwnd is outstanding another one may be sent."""
+    """Return the number of packets in flight [packet].
+
+    While less than cwnd is outstanding, another packet may be sent.
+    """
     whole = np.int64(f[PathFloat.CWND])
     if float(whole) < f[PathFloat.CWND]:
         whole += 1
@@ -104,20 +107,22 @@ def window_of(m: Any, f: Any) -> Any:
 
 
 def missing(row: Row) -> Any:
-    """Return what has not got through of a finite transfer, negative if more has than there is [packet,
-    ONE_BITS]."""
+    """Return the data of a finite transfer not delivered yet [packet, ONE_BITS].
+
+    The value is negative if more has been delivered than the transfer has.
+    """
     m, out = row.m, row.out
     through = m[FlowWord.SENT] - (lost(out) << ONE_BITS) - m[FlowWord.DUPLICATES]
     return m[FlowWord.LIMIT] - through
 
 
 def at_most_missing(row: Row, packets: Any) -> Any:
-    """Return so many packets, or as many as have not got through, but at least one."""
+    """Return `packets`, limited to the number of packets not delivered yet, but at least 1."""
     return min(packets, max((missing(row) + ONE - 1) >> ONE_BITS, np.int64(1)))
 
 
 def target(row: Row, path: Any, t: Any) -> Any:
-    """Return the path on which chunks that were lost on `path` are retransmitted at `t`."""
+    """Return the path for retransmissions, at `t` [ns], of chunks that were lost on `path`."""
     p = row.p
     if p[SctpP.N_PATHS] == 1 or (p[SctpP.RESPONSE_ALTERNATE] == 0 and is_active(row, path, t)):
         return path
@@ -125,7 +130,7 @@ def target(row: Row, path: Any, t: Any) -> Any:
 
 
 def other(row: Row, path: Any, t: Any) -> Any:
-    """Return the next path that is not inactive at `t`."""
+    """Return the other path, or `path` if only `path` is active at `t` [ns] or there is one path."""
     p = row.p
     found = 1 - path
     if p[SctpP.N_PATHS] == 1 or (not is_active(row, found, t) and is_active(row, path, t)):
@@ -140,10 +145,9 @@ def is_active(row: Row, path: Any, t: Any) -> Any:
 
 
 def return_to_primary(row: Row, t: Any) -> None:
-    """Make the first path current if it is active, with `SctpP.FAILBACK`; otherwise the other path, if only
-    that is active.
+    """Make the first active path current, with `SctpP.FAILBACK`.
 
-    The first path begins with its present window, without a stream of SACKs.
+    The path begins with its present window, without a stream of SACKs.
     """
     p, m = row.p, row.m
     if p[SctpP.FAILBACK] == 0 or p[SctpP.N_PATHS] == 1:
@@ -161,7 +165,7 @@ def until_revived(row: Row, t: Any, end: Any) -> Any:
     [ns].
 
     With `SctpP.FAILBACK` this is the first path, or any path while the current one is inactive. Without it,
-    it is always `end`.
+    the result is always `end`.
     """
     p, hops, m = row.p, row.hops, row.m
     if p[SctpP.FAILBACK] == 0 or p[SctpP.N_PATHS] == 1:
@@ -179,13 +183,17 @@ def send_on(row: Row, path: Any, flow: Any) -> None:
     m, out = row.m, row.out
     m[FlowWord.SENT] += flow
     if path == 1:
-        m[FlowWord.DUPLICATES_DUE] += flow  # remainder of whole packets
+        m[FlowWord.DUPLICATES_DUE] += flow  # the remainder is less than a packet
         out[Out.SENT_ALTERNATE] += m[FlowWord.DUPLICATES_DUE] >> ONE_BITS
         m[FlowWord.DUPLICATES_DUE] &= ONE - 1
 
 
 def acknowledged(row: Row, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, measures: Any) -> None:
-    """Receive the SACKs of `flow`: clear the error counts and open cwnd (RFC 4960, sections 7.2.1, 7.2.2)."""
+    """Process the SACKs of `flow` [packet, ONE_BITS]: clear the error counts and increase cwnd.
+
+    `rtt` is measured if `measures` is true, and cwnd does not grow if `frozen`. Source: RFC 4960, sections
+    7.2.1, 7.2.2.
+    """
     p, m = row.p, row.m
     q[PathWord.ERRORS] = 0
     q[PathWord.ACTIVE_AT] = 0
@@ -211,7 +219,7 @@ def halved(row: Row, f: Any) -> Any:
 
 
 def expire(row: Row, path: Any, t: Any) -> None:
-    """Process a timeout of a path (RFC 4960, sections 6.3.3 and 8.2)."""
+    """Process a timeout of a path at `t` [ns] (RFC 4960, sections 6.3.3 and 8.2)."""
     p, hops, m, g = row.p, row.hops, row.m, row.g
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     m[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
@@ -236,7 +244,7 @@ def expire(row: Row, path: Any, t: Any) -> None:
 
 
 def _probe(row: Row, q: Any, path: Any, t: Any) -> None:
-    # Heartbeats on a path that is inactive since `t`, until one is answered.
+    """Send heartbeats on a path that is inactive from `t` [ns] on, until one is acknowledged."""
     p, hops, outages = row.p, row.hops, row.outages
     w, timer = q[PathWord.ROUTE :], q[PathWord.RTO]
     find_outage(hops, outages, w, path, t)

@@ -1,6 +1,7 @@
-"""One step of a flow over shared links: packets sent, losses and marks, acknowledgements.
+"""One step of a flow over shared links: packets sent, losses and marks, ACKs.
 
-`m` and `f` are scratch and memory; `s` and `g` the words and floats of the flow in them, `flow` its columns.
+`m` and `f` are scratch and float memory; `s` and `g` are the words and floats of the flow in them, `flow` its
+columns.
 """
 
 from typing import Any, NamedTuple
@@ -47,10 +48,10 @@ class Step(NamedTuple):
     """Time step of the integration."""
 
     number: Any
-    begin: Any  # [ns]
+    begin: Any  # start of the step [ns]
     length: Any  # [ns]
     clock: Any  # `window.clock(begin)`
-    sampled: Any  # whether windows and round trips are sampled in it
+    sampled: Any  # whether windows and RTTs are sampled in the step
 
 
 def round_trip(flow: Any, links: Any) -> Any:
@@ -69,7 +70,7 @@ def round_trip(flow: Any, links: Any) -> Any:
 
 
 def _slowest(flow: Any, links: Any) -> Any:
-    # Time of a data packet on the slowest link of its route [ns].
+    """Return the transmission time of a data packet on the slowest link of the route [ns]."""
     size = data_packet(flow)
     longest = max(on_wire(size, flow[Flow.ACCESS]), np.int64(1))
     for hop in range(flow[Flow.HOPS]):
@@ -78,9 +79,9 @@ def _slowest(flow: Any, links: Any) -> Any:
 
 
 def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, step: Any) -> Any:
-    """Initialise flow `i`, whose route lies in scratch from word `free` on.
+    """Initialise flow `i`, whose route begins at word `free` of scratch.
 
-    Returns the first word behind that; `step` is the length of a step [ns].
+    Returns the first word after the route; `step` is the length of a step [ns].
     """
     s, g = m[words_of_flow(p, i) :], f[floats_of_flow(p, i) :]
     start, size = flow[RowP.START], data_packet(flow)
@@ -128,20 +129,20 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
 
 
 def _append(m: Any, free: Any, link: Any) -> Any:
-    # Append a link to a route that ends before word `free`; returns its new end.
+    """Append a link to a route that ends before word `free`; return the new end."""
     m[free], m[free + 1] = words_of_link(link), floats_of_link(link)
     return free + 2
 
 
 def is_due(s: Any, k: Any) -> Any:
-    """True if a flow does anything in step `k`."""
+    """Return whether a flow is active in step `k`."""
     state = s[FlowWord.STATE]
     waits = (state == State.IDLE or is_waiting(s)) and k < s[FlowWord.UNTIL]
     return not (state == State.DONE or waits)
 
 
 def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) -> None:
-    """Simulate flow `i` for a step."""
+    """Simulate flow `i` for one step."""
     s, g = m[words_of_flow(p, i) :], f[floats_of_flow(p, i) :]
     if s[FlowWord.STATE] == State.IDLE:
         s[FlowWord.STATE] = State.OPEN
@@ -169,7 +170,7 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
             _carry_back(m, s, arrived >> s[FlowWord.DELAYED])
             got = sent - ((lost + hit) >> ONE_BITS)
             _grow(s, g, rtt, min(arrived, got) if s[FlowWord.KIND] == LINUX_BBR else got, step.clock)
-            if AQM and s[FlowWord.HITS] + s[FlowWord.ECHOES] > 0:  # at the head: those behind follow at once
+            if AQM and s[FlowWord.HITS] + s[FlowWord.ECHOES] > 0:  # drops are at the head
                 loss.suffer(s, step.number, rtt - _sum(m, f, s, LinkFloat.WAIT))
             cwnd = g[FlowFloat.CWND]
             loss.react(s, g, p, step.number, rtt, sent, lost, marked)
@@ -180,7 +181,7 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
 
 
 def delivered(s: Any) -> Any:
-    """Return the distinct packets that got through [packet]."""
+    """Return the distinct packets delivered or on their way to the receiver [packet, ONE_BITS]."""
     counts = s[FlowWord.COUNTS :]
     gone = (counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]) << ONE_BITS
     gone += (s[FlowWord.DROPPED] + s[FlowWord.LOST]) >> (UNIT_BITS - ONE_BITS)
@@ -188,13 +189,16 @@ def delivered(s: Any) -> Any:
 
 
 def arrived(s: Any, later: Any) -> Any:
-    """Return the distinct packets that have arrived, if `later` of those not lost have not arrived yet
-    [packet]."""
+    """Return the distinct packets that have arrived [packet, ONE_BITS].
+
+    `later` of the packets not lost have not arrived yet.
+    """
     return max(delivered(s) - later, np.int64(0))
 
 
 def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
-    """Record packets that flow `i` sends in a step and that arrive after the warm-up or the run has ended.
+    """Record packets that flow `i` sends in a step and that arrive after the end of the warm-up or of the
+    run.
 
     Links serve in order: the first of these packets waits for all that was due at the beginning of the step,
     the last one for all that is due now.
@@ -210,7 +214,8 @@ def settle(p: Any, m: Any, f: Any, i: Any, step: Step) -> None:
 
 
 def _sum(m: Any, f: Any, s: Any, column: Any) -> Any:
-    # Sum of a time of the links on the route of its data: WAIT, DUE or DUE_BEFORE [step].
+    """Return the sum of a time over the links of the data route: `column` is WAIT, DUE or DUE_BEFORE
+    [step]."""
     total = 0.0
     for hop in range(s[FlowWord.HOPS]):
         total += f[floats_on_route(m, s, hop) + column]
@@ -218,7 +223,10 @@ def _sum(m: Any, f: Any, s: Any, column: Any) -> Any:
 
 
 def _later(flow: Any, begin: Any, end: Any, moment: Any) -> Any:
-    # What of `flow`, which arrives from `begin` to `end` [ns], does after a moment.
+    """Return the part of `flow` [packet, ONE_BITS] that arrives after `moment` [ns].
+
+    The packets arrive at a constant rate from `begin` to `end` [ns].
+    """
     if end <= moment:
         return np.int64(0)
     if begin >= moment:
@@ -227,10 +235,9 @@ def _later(flow: Any, begin: Any, end: Any, moment: Any) -> Any:
 
 
 def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
-    """Write the outcomes of a flow to `out`, which has the columns of FlowOut: its counters minus the values
-    already in `out`.
+    """Write the outcomes of a flow to `out` (`FlowOut`): its counters minus the values already in `out`.
 
-    `later` of the packets that are not lost have not arrived yet [packet].
+    `later` of the packets that are not lost have not arrived yet [packet, ONE_BITS].
     """
     counts = s[FlowWord.COUNTS :]
     lost = counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
@@ -238,7 +245,7 @@ def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
     copies = s[FlowWord.DUPLICATES] - max(later - delivered(s), np.int64(0))
     received = distinct + (max(copies, np.int64(0)) >> ONE_BITS)
     sent = ((delivered(s) + s[FlowWord.DUPLICATES]) >> ONE_BITS) + lost
-    # Rounding takes no packet back that was counted at the end of the warm-up.
+    # Rounding must not subtract a packet that was counted at the end of the warm-up.
     received, sent = max(received, out[FlowOut.RECEIVED]), max(sent, out[FlowOut.SENT])
     counts[FlowOut.RECEIVED] = received
     counts[FlowOut.SENT] = sent
@@ -267,7 +274,7 @@ def report(p: Any, s: Any, flow: Any, later: Any, out: Any) -> None:
 
 
 def _finish(m: Any, f: Any, s: Any, rtt: Any, step: Step) -> None:
-    # All packets have been sent (UDP), or get through.
+    """End a flow whose packets have all been sent (UDP) or delivered."""
     counts = s[FlowWord.COUNTS :]
     s[FlowWord.STATE] = State.DONE
     if delivered(s) >= s[FlowWord.LIMIT]:
@@ -278,7 +285,7 @@ def _finish(m: Any, f: Any, s: Any, rtt: Any, step: Step) -> None:
 
 
 def _datagrams(p: Any, flow: Any, losses: Any, s: Any, now: Any) -> Any:
-    # What a UDP source puts out in a step that begins `now`.
+    """Return what a UDP source sends in a step that begins at `now` [ns] [packet, ONE_BITS]."""
     while now >= s[FlowWord.TOGGLE]:
         s[FlowWord.SILENT] = 1 - s[FlowWord.SILENT]
         mean = flow[Flow.OFF] if s[FlowWord.SILENT] else flow[Flow.ON]
@@ -294,7 +301,7 @@ def _datagrams(p: Any, flow: Any, losses: Any, s: Any, now: Any) -> Any:
 
 
 def _window(s: Any, g: Any, rtt: Any) -> Any:
-    # What a TCP sender puts out in a step.
+    """Return what a TCP or SCTP sender sends in a step [packet, ONE_BITS]."""
     if is_waiting(s):
         s[FlowWord.STATE] = State.OPEN
     rounds = 1.0 / rtt
@@ -313,8 +320,11 @@ def _window(s: Any, g: Any, rtt: Any) -> Any:
 
 
 def _carry(m: Any, s: Any, flow: Any) -> Any:
-    # Data along its route: what is dropped, dropped by CoDel, lost at random and marked (UNIT_BITS), and what
-    # arrives.
+    """Send data along the route of a flow.
+
+    Returns the packets dropped by queues, dropped by CoDel, lost at random and marked [packet, UNIT_BITS],
+    and those that arrive [packet, ONE_BITS].
+    """
     dropped = np.int64(0)
     hit = np.int64(0)
     lost = np.int64(0)
@@ -346,7 +356,7 @@ def _carry(m: Any, s: Any, flow: Any) -> Any:
 
 
 def _carry_back(m: Any, s: Any, flow: Any) -> None:
-    # Acknowledgements along their route: they take room, and a lost one opens no window.
+    """Send ACKs along their route: they take room in queues, and a lost ACK does not increase the window."""
     s[FlowWord.ACKS] += flow
     for hop in range(s[FlowWord.HOPS], s[FlowWord.HOPS] + s[FlowWord.BACK_HOPS]):
         link = m[words_on_route(m, s, hop) :]
@@ -365,14 +375,14 @@ def _carry_back(m: Any, s: Any, flow: Any) -> None:
 
 
 def _count(s: Any, word: Any, column: Any, more: Any) -> None:
-    # Whole packets are counted in a column of the outcomes, the fraction in a word (UNIT_BITS).
+    """Count whole packets in a column of the outcomes; keep the fraction in `word` (UNIT_BITS)."""
     s[word] += more
     s[FlowWord.COUNTS + column] += s[word] >> UNIT_BITS
     s[word] &= (1 << UNIT_BITS) - 1
 
 
 def _grow(s: Any, g: Any, rtt: Any, through: Any, clock: Any) -> None:
-    # The acknowledgements of packets that got through open the window.
+    """Increase the window by the ACKs of delivered packets, `through` [packet, ONE_BITS]."""
     twice = max(min(s[FlowWord.DUPLICATES_DUE], through), np.int64(0))
     s[FlowWord.DUPLICATES_DUE] -= twice
     s[FlowWord.DUPLICATES] += twice
@@ -386,7 +396,7 @@ def _grow(s: Any, g: Any, rtt: Any, through: Any, clock: Any) -> None:
 
 
 def _sample(s: Any, g: Any, rtt: Any, longest: Any) -> None:
-    # A round trip that takes longer than the whole run is never measured [ns].
+    """Sample window and RTT [ns]; an RTT of more than `longest`, the length of the run, is never measured."""
     counts = s[FlowWord.COUNTS :]
     counts[FlowOut.SAMPLES] += 1
     counts[FlowOut.CWND_SUM] += np.int64(g[FlowFloat.CWND] * 1024.0)

@@ -1,9 +1,9 @@
 """FQ-CoDel in a fluid: a queue with CoDel for each flow and direction, served by max-min fair shares.
 
-Source: RFC 8290, section 4. Deficit round robin gives each queue that is not empty the same rate, and a queue
-that needs less no more than it needs. Above the limit of the link the longest queue drops.
+Source: RFC 8290, section 4. Deficit round robin gives each backlogged queue the same rate; a queue that needs
+less gets what it needs. Above the limit of the link the longest queue drops packets.
 
-A queue has the words and floats of a link (`LinkWord`, `LinkFloat`), and routes lead to it instead of to the
+A queue has the words and floats of a link (`LinkWord`, `LinkFloat`), and routes refer to it instead of to the
 link. Its counters are those of the link.
 """
 
@@ -25,13 +25,13 @@ from netcarlo.kernels.fluid.state import (
 from netcarlo.kernels.shared.layout import FQ_CODEL, Link, Shared
 
 MOST_ROUNDS = 32
-"""Most rounds of the search for the fair share; in each at least one more queue has what it needs."""
+"""Largest number of iterations for the fair share; each satisfies at least one more queue."""
 
 
 def prepare(p: Any, links: Any, m: Any, f: Any, free: Any) -> Any:
-    """Put queues on the routes of all flows in place of links with FQ-CoDel, from word `free` of scratch on.
+    """Replace links with FQ-CoDel on the routes of all flows by queues, from word `free` of scratch on.
 
-    Returns the first word behind them.
+    Returns the first word after the queues.
     """
     floats = floats_of_flow(p, p[Shared.FLOWS])
     for i in range(p[Shared.FLOWS]):
@@ -72,8 +72,10 @@ def serve(p: Any, link: Any, m: Any, f: Any, number: Any, step: Any, inside: Any
 
 
 def _fair_share(m: Any, of: Any, whole: Any, waiting: Any, more: Any) -> Any:
-    # Max-min fair share of the queues of a link: `whole` if that is enough for what they need, which is the
-    # sum of two of their words.
+    """Return the max-min fair share of the queues of a link.
+
+    A queue needs the sum of its words `waiting` and `more`. Returns `whole` if it suffices for all queues.
+    """
     share = np.int64(0)
     for _ in range(MOST_ROUNDS):
         met, hungry = np.int64(0), np.int64(0)

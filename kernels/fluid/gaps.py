@@ -1,4 +1,4 @@
-"""Random losses as in the packet engine: packets that pass a hop until it loses the next one.
+"""Random losses as in the packet engine: number of packets that pass a hop until the hop loses the next one.
 
 The gaps come from the same random streams as those of `base.countdown`, so fluid and packet models of a
 network lose the same packets, counted by hop.
@@ -18,7 +18,7 @@ _LONGEST = FOREVER >> ONE_BITS
 
 
 def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, before: Any) -> None:
-    """Draw the first gaps of a path with the words `w`; `before` packets have passed already."""
+    """Draw the first gaps of a path with the words `w`; `before` packets have already passed."""
     for hop in range(hops.shape[1]):
         if hops[path, hop, Hop.PRESENT] != 0:
             _draw(p, hops, losses, w, path, hop)
@@ -26,6 +26,7 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, before: Any) -> N
 
 
 def _draw(p: Any, hops: Any, losses: Any, w: Any, path: Any, hop: Any) -> None:
+    """Draw the next gap of a hop (`base.loss.gap`)."""
     times = w[RouteWord.HOPS + HopWord.SIZE * hop :]
     stream, row = STREAM_LOSS + (path * 64 + hop) * 2, hops[path, hop, Hop.LOSS]
     left = gap(losses, row, p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, times[HopWord.GAPS])
@@ -34,7 +35,7 @@ def _draw(p: Any, hops: Any, losses: Any, w: Any, path: Any, hop: Any) -> None:
 
 
 def until_loss(hops: Any, w: Any, path: Any) -> Any:
-    """Return how many packets get through until the next one is lost [packet, ONE_BITS]."""
+    """Return the number of packets that are delivered until the next one is lost [packet, ONE_BITS]."""
     found = np.int64(FOREVER)
     for hop in range(hops.shape[1]):
         if hops[path, hop, Hop.PRESENT] != 0:
@@ -48,7 +49,7 @@ def lose(p: Any, hops: Any, losses: Any, w: Any, path: Any, flow: Any) -> Any:
     while going:
         passed = min(until_loss(hops, w, path), flow)
         going = passed < flow
-        gone = False  # the packet that is lost, at a hop before
+        gone = False  # the lost packet has not reached this hop
         for hop in range(hops.shape[1]):
             if hops[path, hop, Hop.PRESENT] != 0:
                 at = RouteWord.HOPS + HopWord.SIZE * hop + HopWord.GAP

@@ -1,7 +1,7 @@
-"""Handovers in a fluid: packets that are lost, and a silence until the others arrive late.
+"""Handovers in a fluid: lost packets, and an interruption until the other packets arrive late.
 
 The timelines are those of the packet engine (`path.mobility.handovers`). Each handover has three times, as
-the sender sees them: packets sent from DOWN to UP are lost, ACKs stop a round trip after DOWN, and from
+the sender observes them: packets sent from DOWN to UP are lost, ACKs stop a round trip after DOWN, and from
 RESUME on ACKs arrive for packets that were buffered, bicast or forwarded.
 """
 
@@ -19,30 +19,30 @@ from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
 
 
 class Word(IntEnum):
-    """Words of the journey of a mobile host."""
+    """Words of the handovers of a mobile host."""
 
     RADIO = 0  # number of the radio hop
-    TO_MAP = 1  # delay of a packet from the sender to the MAP [ns]
-    ON_AIR = 2  # and of the radio link
-    BACK = 3  # of an acknowledgement from the host to the sender
-    WIRED = 4  # 1: the slowest hop stands before the MAP
-    COUNT = 5  # handovers
-    NEXT = 6  # the next of them
+    TO_MAP = 1  # one-way delay from the sender to the MAP [ns]
+    ON_AIR = 2  # one-way delay of the radio link [ns]
+    BACK = 3  # one-way delay of an ACK from the host to the sender [ns]
+    WIRED = 4  # 1: the slowest hop is upstream of the MAP
+    COUNT = 5  # number of handovers
+    NEXT = 6  # number of the next handover
     KEPT = 7  # 1: DOWN, UP and RESUME of the path are those of a handover
-    ROOM = 8  # packets that the buffer has room for then
-    STATE = 9  # state that all handovers share
+    ROOM = 8  # free buffer space during that handover [packet]
+    STATE = 9  # first word of the state shared by all handovers
 
 
 _TABLE = Word.STATE + handovers.STATE_WORDS
 
 
 def scratch_words(rows: Rows) -> int:
-    """Return the words of the journey of a mobile host that any row of `rows` needs."""
+    """Return the number of handover words that any row of `rows` needs."""
     return _TABLE + WORDS * int(rows.parameters[:, MobileP.HANDOVERS].max(initial=0))
 
 
 def radio_of(hops: Any) -> Any:
-    """Return the number of the radio hop, which is the last one."""
+    """Return the number of the radio hop, which is the last hop."""
     count = np.int64(0)
     for hop in range(hops.shape[1]):
         count += hops[0, hop, Hop.PRESENT]
@@ -50,8 +50,10 @@ def radio_of(hops: Any) -> Any:
 
 
 def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, route: Route) -> Any:
-    """Plan all handovers and return the `Route` to the host; `w` are the words of the path, `j` those of the
-    journey."""
+    """Plan all handovers and return the `Route` to the host.
+
+    `w` are the words of the path, `j` those of the handovers.
+    """
     for word in range(_TABLE):
         j[word] = 0
     radio = radio_of(hops)
@@ -71,9 +73,9 @@ def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, route: Ro
 
 
 def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> None:
-    """Set DOWN, UP and RESUME to the next handover after `t`, if it begins before the next outage.
+    """Set DOWN, UP and RESUME to the next handover after `t` [ns], if it begins before the next outage.
 
-    Round trips now last `rtt`, `wait` of it in queues [ns], with `packets` in flight.
+    Round trips last `rtt`, of which `wait` in queues [ns], with `packets` in flight.
     """
     j[Word.KEPT] = 0
     going = True
@@ -89,7 +91,10 @@ def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> N
 
 
 def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
-    # DOWN, UP and RESUME of a handover [ns], for packets at this rate [1 / ns].
+    """Return DOWN, UP and RESUME of a handover, as the sender observes it [ns].
+
+    The sender sends at `rate` [packet / ns]; `wait` is the queueing delay [ns].
+    """
     j[Word.ROOM] = p[MobileP.BUFFER]
     queued = wait if j[Word.WIRED] == 1 else np.int64(0)
     to_map = j[Word.TO_MAP] + queued
@@ -98,7 +103,7 @@ def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
         if j[at + Handover.ASTRAY] == FOREVER:
             return np.int64(0), np.int64(0), np.int64(0)
         return j[at + Handover.ASTRAY] - to_router, j[at + Handover.DOWN] - to_router, np.int64(0)
-    # The last one that the old router delivers.
+    # Sending time of the last packet that the old router delivers.
     last = j[at + Handover.DOWN] - to_router - (wait - queued) - j[Word.ON_AIR]
     saved, comes = j[at + Handover.AT_CN], j[at + Handover.AT_CN] + to_router
     if j[at + Handover.AT_MAP] - to_map < saved:
@@ -107,7 +112,7 @@ def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
     if j[at + Handover.FORWARD] - to_router < saved:
         saved = j[at + Handover.FORWARD] - to_router
         comes = j[at + Handover.FORWARD] + j[at + Handover.TUNNEL]
-    down = min(last, saved)  # from then on nothing arrives by the old router
+    down = min(last, saved)  # packets sent later do not arrive through the old router
     if j[at + Handover.KEPT] < FOREVER and j[at + Handover.DOWN] - to_router < saved:
         saved = j[at + Handover.DOWN] - to_router
         comes = j[at + Handover.KEPT] + j[at + Handover.TUNNEL]
@@ -117,7 +122,7 @@ def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
         if p[MobileP.HANDOVER] in (
             S_BINDING,
             S_MIP,
-        ):  # copies of packets that the old one delivered take room
+        ):  # copies of packets that the old router delivered occupy the buffer
             j[Word.ROOM] -= min(np.int64(float(max(last - copied, 0)) * rate), j[Word.ROOM])
             if j[Word.ROOM] == 0:
                 copied = j[at + Handover.RELEASE] - later

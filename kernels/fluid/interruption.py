@@ -1,6 +1,6 @@
 """Interruptions of SCTP: chunks lost in an outage or a handover, and the time without SACKs.
 
-`way` is the path in question, `packets` its window, put out from `t` on, `rtt` its round trip [ns].
+`path` is the number of the path, `packets` its window, sent from `t` on, `rtt` its round trip [ns].
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any) -> Any:
     """Simulate a round trip in which an outage of both directions of a hop loses data or SACKs.
 
-    Returns when the next round trip begins [ns]. SACKs clock the data: without them no more data are sent.
+    Returns when the next round trip begins [ns]. SACKs clock the data: without SACKs no more data are sent.
     """
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
@@ -73,7 +73,7 @@ def cross_outage(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: A
     elif clocked:
         expires += np.int64(float(goes) * route.service)
     m[Word.TO_RETRANSMIT] += hits << ONE_BITS
-    if m[Word.TO_RETRANSMIT] == 0:  # the retransmission is a duplicate
+    if m[Word.TO_RETRANSMIT] == 0:  # only SACKs were lost, so the retransmission is a duplicate
         m[Word.TO_RETRANSMIT] = ONE
         m[FlowWord.DUPLICATES] += ONE
     return wait_for_timer(row, path, expires + q[PathWord.RTO])
@@ -83,7 +83,7 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
     """Simulate a round trip in which the host changes its router: some chunks are lost, others arrive late.
 
     Returns when the next round trip begins [ns]. Chunks that arrived before the handover are acknowledged,
-    and their SACKs clock out as many new ones.
+    and their SACKs clock out as many new chunks.
     """
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
@@ -93,11 +93,11 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
     early = sent_before(w[RouteWord.DOWN], t, route, packets)
     lost_by = sent_before(w[RouteWord.UP], t, route, packets)
     goes = at_most_missing(row, packets + early)
-    more = min(sent_before(w[RouteWord.UP], again, route, early), goes - packets)  # lost, too
+    more = min(sent_before(w[RouteWord.UP], again, route, early), goes - packets)  # also lost
     hits = lost_by - early + more
     late = goes - early - hits
     over = np.int64(0)
-    if w[RouteWord.RESUME] > again:  # they wait
+    if w[RouteWord.RESUME] > again:  # late packets are buffered
         over = max(late - room, np.int64(0))
         out[Out.DROPS_BUFFER] += over
     late -= over
@@ -123,7 +123,7 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
         m[Word.TO_RETRANSMIT] += hits << ONE_BITS
         return wait_for_timer(row, path, expires)
     m[Word.ACK_CLOCKED] = 1
-    if expires < comes:  # the timer has gone off, for nothing
+    if expires < comes:  # spurious timeout
         while expires < min(comes, p[RowP.END]) and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
             expire(row, path, expires)
             send_on(row, path, np.int64(ONE))
@@ -142,5 +142,5 @@ def hand_over(row: Row, route: Route, path: Any, packets: Any, t: Any, rtt: Any)
 
 
 def sent_before(moment: Any, t: Any, route: Route, most: Any) -> Any:
-    """Return how many packets of a burst that begins at `t` are sent before a moment [ns]."""
+    """Return how many packets of a burst that begins at `t` are sent before `moment` [ns], at most `most`."""
     return np.int64(min(max(float(moment - t) / route.service + 0.999, 0.0), float(most)))

@@ -1,7 +1,7 @@
 """Windows of today's Linux in the fluid: Reno and CUBIC, and the end of slow start by HyStart or HyStart++.
 
-Source: the packet model (`kernels/linux`) and what it names: tcp_cubic.c, RFC 9438, RFC 9406. Windows grow by
-packets acknowledged, not by ACKs, so delayed ACKs do not slow them down (RFC 3465 without its limit).
+Source: the packet model (`kernels/linux`) and its sources: tcp_cubic.c, RFC 9438, RFC 9406. Windows grow by
+packets acknowledged, not by ACKs, so delayed ACKs do not slow their growth (RFC 3465 without its limit).
 
 `g` are the floats of a flow (`FlowFloat`) and `kind` the number of its sender. As in `window`, no product of
 floats is added to anything.
@@ -21,7 +21,7 @@ LEAST = 2.0
 """Minimum of ssthresh [packet]."""
 _US_PER_MS = 1000.0
 _CLOCK_PER_MS = 1.024  # [s / 1024]
-_ROUND = 1.0 - 1e-9  # a whole round trip, but for rounding
+_ROUND = 1.0 - 1e-9  # a whole round trip, allowing for rounding
 
 
 def has(kind: Any) -> Any:
@@ -30,8 +30,11 @@ def has(kind: Any) -> Any:
 
 
 def begin(g: Any, p: Any, service: Any, base_rtt: Any) -> None:
-    """Initialise a flow: `service` is the time of a packet at its slowest link, `base_rtt` its RTT without
-    queues."""
+    """Initialise a flow.
+
+    `service` is the transmission time of a packet at its slowest link, `base_rtt` its RTT without queues
+    [unit of the RTT].
+    """
     g[FlowFloat.SSTHRESH] = UNLIMITED
     g[FlowFloat.MIN_RTT] = base_rtt
     g[FlowFloat.SERVICE] = service
@@ -40,9 +43,10 @@ def begin(g: Any, p: Any, service: Any, base_rtt: Any) -> None:
 
 
 def opened(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, doubled: Any, now: Any) -> Any:
-    """Return the window after `acked` packets were acknowledged in `rounds` round trips of length `rtt`.
+    """Return the window after `acked` packets were acknowledged in `rounds` round trips of length `rtt`
+    [packet].
 
-    Slow start would grow it by `doubled`. `now` is the time [s / 1024].
+    Slow start would increase it by `doubled` packets. `now` is the time [s / 1024].
     """
     cwnd = g[FlowFloat.CWND]
     if g[FlowFloat.ROUND] >= _ROUND or g[FlowFloat.ROUND_CWND] == 0.0:
@@ -64,7 +68,7 @@ def opened(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, doubled: Any, n
 
 
 def _start_round(g: Any, cwnd: Any, rtt: Any) -> None:
-    # Begin a round trip, the first packet of which waits for the window that is in flight.
+    """Start a round trip, which ends after one window of `cwnd` packets."""
     g[FlowFloat.ROUND] = 0.0
     g[FlowFloat.ROUND_CWND] = cwnd
     g[FlowFloat.RTT_BEFORE_LAST] = g[FlowFloat.LAST_RTT]
@@ -77,7 +81,7 @@ def _start_round(g: Any, cwnd: Any, rtt: Any) -> None:
 
 
 def _end_slow_start(g: Any, kind: Any, cwnd: Any, rtt: Any) -> None:
-    # End slow start as the algorithm of the sender does: set ssthresh.
+    """End slow start, by setting ssthresh, as the algorithm of the sender does."""
     method = g[FlowFloat.SLOW_START]
     if method == SlowStart.OF_CONTROL:
         method = float(SlowStart.HYSTART if kind == LINUX_CUBIC else SlowStart.STANDARD)
@@ -90,25 +94,31 @@ def _end_slow_start(g: Any, kind: Any, cwnd: Any, rtt: Any) -> None:
 
 
 def _end_of_train(g: Any, rtt: Any) -> Any:
-    # Window at which HyStart has seen a train of ACKs for half a minimum RTT; UNLIMITED if not in this round.
+    """Return the window at which a train of ACKs has lasted half a minimum RTT (HyStart) [packet].
+
+    UNLIMITED if this does not happen in the current round trip.
+    """
     us = g[FlowFloat.MS] / _US_PER_MS
     first = g[FlowFloat.ROUND_CWND]
     spacing = g[FlowFloat.SERVICE]
-    if rtt - g[FlowFloat.MIN_RTT] > spacing * first:  # packets of other flows are between its own
+    if rtt - g[FlowFloat.MIN_RTT] > spacing * first:  # packets of other flows lie between those of this flow
         spacing = rtt / first
     every = g[FlowFloat.ACK_EVERY] if first >= hystart.LOW_WINDOW else 1.0
-    until_watched = max(hystart.LOW_WINDOW - first, every)  # packets until HyStart looks at ACKs
+    until_watched = max(hystart.LOW_WINDOW - first, every)  # packets until HyStart becomes active
     if spacing * until_watched > hystart.ACK_DELTA * us:
         return UNLIMITED
     length = (g[FlowFloat.MIN_RTT] / us + hystart.MAX_ACK_DELAY) / 2.0 * us / spacing
-    # The round that has passed so far, at most a whole one.
+    # Only the elapsed part of the round trip, at most a whole one, has produced ACKs.
     if length > first * min(g[FlowFloat.ROUND], 1.0):
         return UNLIMITED
     return max(first + length, float(hystart.LOW_WINDOW))
 
 
 def _end_by_delay(g: Any) -> Any:
-    # Window at which the first RTTs of the round are too long for HyStart; UNLIMITED if they are not.
+    """Return the window at which the first RTTs of the round exceed HyStart's delay threshold [packet].
+
+    UNLIMITED if they do not.
+    """
     us = g[FlowFloat.MS] / _US_PER_MS
     samples = hystart.MIN_SAMPLES * g[FlowFloat.ACK_EVERY]
     first = g[FlowFloat.ROUND_CWND]
@@ -118,12 +128,13 @@ def _end_by_delay(g: Any) -> Any:
 
 
 def _rise(rtt: Any, us: Any) -> Any:
-    # Increase of a round trip that ends slow start: an eighth, 4 to 16 ms; `us` is a microsecond.
+    """Return the RTT increase that ends slow start: RTT / 8, within 4 to 16 ms; `us` is one microsecond."""
     return min(max(rtt / 8.0, hystart.DELAY_MIN * us), hystart.DELAY_MAX * us)
 
 
 def _slow_down(g: Any) -> None:
-    # HyStart++: begin conservative slow start, or end it if the delay has fallen again.
+    """Enter conservative slow start of HyStart++, or leave it if the delay has fallen (RFC 9406, section
+    4.2)."""
     us = g[FlowFloat.MS] / _US_PER_MS
     last, before = g[FlowFloat.LAST_RTT], g[FlowFloat.RTT_BEFORE_LAST]
     if g[FlowFloat.CSS_ROUND] > 0.0:
@@ -135,8 +146,10 @@ def _slow_down(g: Any) -> None:
 
 
 def _acked_per_increase(g: Any, whole: Any, acked: Any, now: Any) -> Any:
-    # Packets that must be acknowledged for CUBIC's window to grow by one, after `acked` further ones
-    # (`bictcp_update`); `whole` is the window.
+    """Return the packets to be acknowledged per packet of CUBIC's window growth (`bictcp_update`).
+
+    `acked` packets have just been acknowledged; `whole` is the window.
+    """
     if g[FlowFloat.EPOCH] == 0.0:
         _start_epoch(g, whole, now)
     ahead = int(g[FlowFloat.MIN_RTT] / g[FlowFloat.MS] * _CLOCK_PER_MS)
@@ -157,8 +170,8 @@ def _acked_per_increase(g: Any, whole: Any, acked: Any, now: Any) -> Any:
 
 
 def _start_epoch(g: Any, whole: Any, now: Any) -> None:
-    # Begin an epoch of growth: set the plateau and K.
-    g[FlowFloat.EPOCH] = max(now, 1.0)  # 0 is none
+    """Start an epoch of CUBIC: set the plateau and K."""
+    g[FlowFloat.EPOCH] = max(now, 1.0)  # 0 means no epoch
     g[FlowFloat.W_EST] = whole
     g[FlowFloat.ORIGIN] = max(g[FlowFloat.W_MAX], whole)
     cube = int(g[FlowFloat.ORIGIN] - whole) * cubic.ROOT_FACTOR
@@ -171,14 +184,17 @@ def _start_epoch(g: Any, whole: Any, now: Any) -> None:
 
 
 def reduced(g: Any, kind: Any) -> Any:
-    """Return the slow start threshold after a loss [packet]: half the window, of CUBIC 0.7 of it."""
+    """Return the slow start threshold after a loss [packet]: half the window, 0.7 of it for CUBIC."""
     whole = int(g[FlowFloat.CWND])
     left = (whole * cubic.BETA) // cubic.ONE if kind == LINUX_CUBIC else whole >> 1
     return max(float(left), LEAST)
 
 
 def on_recovery(g: Any, kind: Any) -> None:
-    """Reduce the window at the beginning of a recovery; CUBIC remembers it, or less (fast convergence)."""
+    """Reduce the window at the start of loss recovery.
+
+    CUBIC remembers the window before the loss, or less by fast convergence (RFC 9438, section 4.7).
+    """
     if kind == LINUX_BBR:  # it does not reduce its window
         return
     whole, left = float(int(g[FlowFloat.CWND])), reduced(g, kind)
@@ -191,7 +207,10 @@ def on_recovery(g: Any, kind: Any) -> None:
 
 
 def on_timeout(g: Any, kind: Any, again: Any) -> None:
-    """Restart slow start with one packet; a timer that expires `again` does not lower ssthresh further."""
+    """Restart slow start with one packet after a retransmission timeout.
+
+    If the timer expires `again`, ssthresh is not reduced further.
+    """
     if not again:
         g[FlowFloat.SSTHRESH] = reduced(g, kind)
     g[FlowFloat.W_MAX] = 0.0
@@ -204,10 +223,10 @@ def on_timeout(g: Any, kind: Any, again: Any) -> None:
 
 
 def on_spurious_timeout(g: Any, kind: Any) -> None:
-    """Time out, and undo it when ACKs of the original packets show that these were only late.
+    """Process a timeout and undo it when ACKs of the original packets show that they were only late.
 
-    Sources: Eifel detection (RFC 3522), F-RTO (RFC 5682), `tcp_undo_cwnd_reduction`. The window stays. CUBIC
-    forgets its plateau and HyStart its round trips: the kernel does not restore them (`bictcp_reset`).
+    Sources: Eifel detection (RFC 3522), F-RTO (RFC 5682), `tcp_undo_cwnd_reduction`. The window is restored.
+    CUBIC loses its plateau and HyStart its RTTs: the kernel does not restore them (`bictcp_reset`).
     """
     cwnd, threshold = g[FlowFloat.CWND], g[FlowFloat.SSTHRESH]
     on_timeout(g, kind, False)

@@ -55,7 +55,7 @@ class FluidFixedSlots(Slots):
     network: Any
     """Module of the network, see `round`."""
     kind: int
-    """Number of the TCP of today's Linux by which windows grow."""
+    """Number of the variant of today's Linux TCP by which windows grow."""
     mobile: bool = False
     """False: hosts are fixed."""
 
@@ -109,7 +109,7 @@ def _window(address: Address) -> int:
 
 
 def _of_path(blocks: tuple[Block, ...], address: Address) -> tuple[Block, ...]:
-    """Return blocks of parameters with those of the receiver's mobility."""
+    """Return blocks of parameters, with those of the receiver's mobility if it is mobile."""
     return (*blocks, MobileP) if address.mobile else blocks
 
 

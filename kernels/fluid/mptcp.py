@@ -1,10 +1,10 @@
 """Fluid model of MPTCP: a fluid of today's Linux on each path, and what the subflows share.
 
-Each subflow has its own window, losses and timer, as in `path`. They share the data of a finite transfer and
-the receive window. Coupled congestion controls have no fluid model.
+Each subflow has its own window, losses and timer, as in `path`. Subflows share the data of a finite transfer
+and the receive window. Coupled congestion controls have no fluid model.
 
 Scratch has a block of words for each subflow: those of its flow (`FlowWord`), of its path (`RouteWord`), of
-what it has of its own (`Sub`) and of its outcomes (`Out`). Memory has a block of floats for each.
+the subflow (`Sub`) and of its outcomes (`Out`). Float memory has a block for each subflow.
 """
 
 from enum import IntEnum
@@ -34,32 +34,32 @@ from netcarlo.kernels.fluid.route import Route, burst_room, find_outage, is_down
 from netcarlo.kernels.fluid.state import ONE_BITS, FlowFloat, FlowWord, State, is_waiting
 
 KIND: Any = slot("kind")
-"""Number of the TCP of each subflow, see `senders`."""
+"""Number of the TCP variant of each subflow, see `senders`."""
 
 OUT = len(Out)
 PATH = np.int64(0)
 """Number of a path in the arrays of its subflow."""
 JOIN_ROUNDS = 2
-"""Round trips of a further subflow from its SYN until it may carry data (RFC 8684, section 3.2)."""
+"""Round trips from the SYN of a further subflow until it may carry data (RFC 8684, section 3.2)."""
 
 
 class Sub(IntEnum):
-    """Words of a subflow, behind those of its path."""
+    """Words of a subflow, following those of its path."""
 
-    NEXT = 0  # when its next round begins [ns]
-    THROUGH = 1  # distinct packets that got through [packet, ONE_BITS]
-    BASE_RTT = 2  # from here to ONE_WAY fields of Route, except `service`
+    NEXT = 0  # start of its next round [ns]
+    THROUGH = 1  # distinct packets delivered [packet, ONE_BITS]
+    BASE_RTT = 2  # from here to ONE_WAY: fields of `Route`, except `service`
     CAPACITY = 3
     LOSS = 4
     LOSS_ODDS = 5
     ONE_WAY = 6
     BURST = 7  # window at which bursts of slow start overflow a queue [packet]
-    ARRIVED = 8  # when the last packets of its latest round arrive [ns]
+    ARRIVED = 8  # arrival time of the last packets of its latest round [ns]
     SIZE = 9
 
 
 class SubFloat(IntEnum):
-    """Floats of a subflow, behind those of the flow."""
+    """Floats of a subflow, following those of the flow."""
 
     SERVICE = FlowFloat.SIZE  # service time of a packet at the slowest hop [ns]
     RTT = FlowFloat.SIZE + 1  # latest round trip [ns]; 0 until it may carry data
@@ -84,7 +84,7 @@ class Row(NamedTuple):
     losses: Any
     """Loss table, see `base.loss`."""
     outages: Any
-    """Beginning and end of each outage [ns], [1, hop, outage, 2]."""
+    """Start and end of each outage [ns], [1, hop, outage, 2]."""
     out: Any
     """Outcomes of the subflow (`Out`)."""
     route: Route
@@ -94,7 +94,7 @@ class Row(NamedTuple):
 
 
 def words_of_subflow(hops: int) -> int:
-    """Return the words of a subflow whose path has at most so many hops."""
+    """Return the number of words of a subflow whose path has at most `hops` hops."""
     return FlowWord.SIZE + words(hops) + Sub.SIZE + OUT
 
 
@@ -129,12 +129,12 @@ def place_of(hops: Any, path: Any) -> Any:
 
 
 def own_words(hops: Any, path: Any) -> Any:
-    """Return the word where `Sub` begins for the subflow of a path."""
+    """Return the first word of `Sub` for the subflow of a path."""
     return place_of(hops, path) + FlowWord.SIZE + words(hops.shape[1])
 
 
 def _prepare(p: Any, hops: Any, losses: Any, m: Any, g: Any, path: Any) -> None:
-    # Initialise a subflow.
+    """Initialise the subflow of a path."""
     s, j, f = m[place_of(hops, path) :], m[own_words(hops, path) :], g[path * SubFloat.SIZE :]
     size = p[RowP.DATA] + p[RowP.HEADER]
     route = prepare(p, hops, losses, s[FlowWord.SIZE :], path, size)
@@ -151,7 +151,7 @@ def _prepare(p: Any, hops: Any, losses: Any, m: Any, g: Any, path: Any) -> None:
 
 
 def _row(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, path: Any) -> Any:
-    # Return the arrays of a subflow.
+    """Return the arrays of the subflow of a path."""
     s, j, f = m[place_of(hops, path) :], m[own_words(hops, path) :], g[path * SubFloat.SIZE :]
     route = Route(
         j[Sub.BASE_RTT], f[SubFloat.SERVICE], j[Sub.CAPACITY], j[Sub.LOSS], j[Sub.LOSS_ODDS], j[Sub.ONE_WAY]
@@ -163,7 +163,10 @@ def _row(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, path: Any
 
 
 def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any) -> None:
-    # Perform the handshakes: that of the first subflow, and the others once its first data are acknowledged.
+    """Perform the handshakes of all subflows.
+
+    Further subflows join after the first data of the first subflow have been acknowledged.
+    """
     joins = p[RowP.START]
     for path in range(p[MptcpP.SUBFLOWS]):
         row = _row(p, hops, outages, losses, m, g, path)
@@ -175,7 +178,7 @@ def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any) -> No
 
 
 def _handshake(row: Any, t: Any, rounds: Any) -> Any:
-    # Perform the handshake of a subflow from `t` on, which takes so many round trips: when it ends [ns].
+    """Perform a handshake of `rounds` round trips from `t` on; return its end [ns]."""
     p, s, w = row.p, row.s, row.w
     begin, rto = t, p[ReliableP.INITIAL_RTO]
     find_outage(row.hops, row.outages, w, PATH, t)
@@ -190,7 +193,10 @@ def _handshake(row: Any, t: Any, rounds: Any) -> Any:
 
 
 def _step(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any) -> None:
-    # Simulate the next round of the subflow whose turn it is. Sets Out.COMPLETED when nothing is left to do.
+    """Simulate the next round of the subflow that is next in time.
+
+    Sets Out.COMPLETED when the transfer is complete or the run ends.
+    """
     path, t, got = np.int64(0), m[own_words(hops, 0) + Sub.NEXT], np.int64(0)
     for k in range(p[MptcpP.SUBFLOWS]):
         j = m[own_words(hops, k) :]
@@ -199,7 +205,7 @@ def _step(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any
             path, t = np.int64(k), j[Sub.NEXT]
     row = _row(p, hops, outages, losses, m, g, path)
     s, j = row.s, row.j
-    if p[RowP.LIMIT] < ENDLESS:  # the others leave it what has not got through
+    if p[RowP.LIMIT] < ENDLESS:  # the limit is what no other subflow has delivered
         s[FlowWord.LIMIT] = (p[RowP.LIMIT] << ONE_BITS) - (got - j[Sub.THROUGH])
         if s[FlowWord.LIMIT] <= j[Sub.THROUGH]:
             out[Out.COMPLETED] = _completion(p, hops, m)
@@ -213,8 +219,11 @@ def _step(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any
 
 
 def _window_left(p: Any, hops: Any, m: Any, g: Any, path: Any) -> Any:
-    # Part of the shared receive window that the others leave a subflow; at least its share by the
-    # bandwidth-delay products of the paths, and a packet [packet].
+    """Return the part of the shared receive window that a subflow may use [packet].
+
+    It is what the other subflows leave, at least the subflow's share by the bandwidth-delay products of the
+    paths, and at least one packet.
+    """
     window, left = float(p[RowP.WINDOW]), float(p[RowP.WINDOW])
     products, own = 0.0, 0.0
     for k in range(p[MptcpP.SUBFLOWS]):
@@ -230,7 +239,7 @@ def _window_left(p: Any, hops: Any, m: Any, g: Any, path: Any) -> Any:
 
 
 def _round(row: Any, t: Any) -> Any:
-    # Simulate a round of a subflow from `t` on; when its next one begins [ns].
+    """Simulate a round of a subflow from `t` on; return when its next round begins [ns]."""
     p, s, g, route = row.p, row.s, row.g, row.route
     packets = np.int64(g[FlowFloat.CWND])
     rtt = max(float(route.base_rtt), float(min(packets, route.capacity)) * route.service)
@@ -248,7 +257,7 @@ def _round(row: Any, t: Any) -> Any:
 
 
 def _completion(p: Any, hops: Any, m: Any) -> Any:
-    # Return when the last packet of a transfer arrives, all of which have been sent [ns].
+    """Return the arrival time of the last packet of a transfer whose packets have all been sent [ns]."""
     found = np.int64(0)
     for path in range(p[MptcpP.SUBFLOWS]):
         found = max(found, m[own_words(hops, path) + Sub.ARRIVED])
@@ -256,7 +265,7 @@ def _completion(p: Any, hops: Any, m: Any) -> Any:
 
 
 def _report(p: Any, hops: Any, m: Any, g: Any, out: Any) -> None:
-    # Write the outcomes of the connection to `out`: of the subflows together, RTTs of the first one.
+    """Write the outcomes of the connection to `out`: sums over the subflows, RTTs of the first one."""
     completed, total = out[Out.COMPLETED], m[place_of(hops, 0) :]
     first = m[own_words(hops, 0) + Sub.SIZE :]
     for path in range(p[MptcpP.SUBFLOWS]):

@@ -1,8 +1,8 @@
-"""One TCP over a path with outages, round trip by round trip.
+"""Fluid model of one TCP connection over a path with outages, round trip by round trip.
 
 Outages of the hops are given, or drawn as a two-state Markov chain. Packets on a hop at the beginning of an
-outage are lost; the sender resumes with the first timeout, backed off, after the end. A step is a round trip,
-or the time to the next loss (`round`), so a run of minutes takes microseconds.
+outage are lost; the sender resumes at the first backed-off timeout after the end. A step is a round trip, or
+the time to the next loss (`round`), so a run of minutes takes microseconds.
 """
 
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ from netcarlo.kernels.senders import LINUX_BBR, LINUX_BBR3, VEGAS
 from netcarlo.kernels.shared.layout import FlowOut
 
 KIND: Any = slot("kind")
-"""Number of the TCP, see `senders`."""
+"""Number of the TCP variant, see `senders`."""
 MOBILE: Any = slot("mobile")
 """True if the last hop is the radio link of a mobile host."""
 DELAYS: Any = slot("delays")
@@ -42,7 +42,7 @@ OUT = len(Out)
 PATH = np.int64(0)
 """Number of the only path."""
 WAY = int(FlowWord.SIZE)
-"""First word of the path, behind those of the flow."""
+"""First word of the path, following those of the flow."""
 
 
 class Row(NamedTuple):
@@ -57,13 +57,13 @@ class Row(NamedTuple):
     w: Any
     """Words of the path (`RouteWord`)."""
     j: Any
-    """Words of the journey of a mobile host (`handovers.Word`)."""
+    """Words of the handovers of a mobile host (`handovers.Word`)."""
     hops: Any
     """Columns of the hops (`Hop`), [path, hop, column]."""
     losses: Any
     """Loss table, see `base.loss`."""
     outages: Any
-    """Beginning and end of each outage [ns], [path, hop, outage, 2]."""
+    """Start and end of each outage [ns], [path, hop, outage, 2]."""
     out: Any
     """Outcomes (`Out`)."""
     route: Route
@@ -115,7 +115,7 @@ def simulate(
 
 
 def _connect(row: Row) -> Any:
-    # Perform the handshake, if there is one: when the first data are sent [ns].
+    """Perform the handshake, if there is one; return when the first data are sent [ns]."""
     p, w, s = row.p, row.w, row.s
     t = p[RowP.START]
     _find_outage(row, t)
@@ -132,7 +132,7 @@ def _connect(row: Row) -> Any:
 
 
 def _find_outage(row: Row, t: Any) -> None:
-    # Find the next outage; those of a radio link are handovers.
+    """Find the next outage after `t` [ns]; outages of a mobile host's radio link are handovers."""
     if MOBILE:
         find_outage(row.hops[:, : row.j[handovers.Word.RADIO]], row.outages, row.w, PATH, t)
     else:
@@ -140,7 +140,7 @@ def _find_outage(row: Row, t: Any) -> None:
 
 
 def _step(row: Row, t: Any) -> Any:
-    # Simulate a round from `t` on; when the next one begins [ns].
+    """Simulate a round from `t` on; return when the next round begins [ns]."""
     p, s, route = row.p, row.s, row.route
     begin, rtt = t, _round_trip(row)
     t = arrivals.settle(p, s, row.out, route.service, route.one_way, begin, advance(row, t))
@@ -155,14 +155,17 @@ def _step(row: Row, t: Any) -> Any:
 
 
 def _round_trip(row: Row) -> Any:
-    # Round trip of the window, including its wait at the slowest hop [ns].
+    """Return the RTT with the window in flight, including the queueing delay at the slowest hop [ns]."""
     packets = np.int64(row.g[FlowFloat.CWND])
     return max(float(row.route.base_rtt), float(min(packets, row.route.capacity)) * row.route.service)
 
 
 def _room(row: Row) -> Any:
-    # Packets in flight that path and queues hold. ACKs release bursts at twice the rate of the slowest hop in
-    # slow start, so that queues hold less.
+    """Return the number of packets in flight that path and queues hold.
+
+    In slow start ACKs release bursts at twice the rate of the slowest hop, so queues overflow with fewer
+    packets.
+    """
     room, g = row.route.capacity, row.g
     if linux.has(KIND) and KIND not in (LINUX_BBR, LINUX_BBR3) and g[FlowFloat.CWND] < g[FlowFloat.SSTHRESH]:
         room = min(room, row.burst)
@@ -170,7 +173,7 @@ def _room(row: Row) -> Any:
 
 
 def look_ahead(row: Row, t: Any) -> Any:
-    """Return the `Span` from `t` on; see `round`."""
+    """Return the `Span` that begins at `t` [ns]; see `round`."""
     p, s, w, route = row.p, row.s, row.w, row.route
     packets, rtt = np.int64(row.g[FlowFloat.CWND]), _round_trip(row)
     if MOBILE or w[RouteWord.UP] <= t:
@@ -186,12 +189,12 @@ def look_ahead(row: Row, t: Any) -> Any:
 
 
 def _expected(route: Route, packets: Any) -> Any:
-    # Random losses that are expected in a window [UNIT_BITS].
+    """Return the expected number of random losses in a window [UNIT_BITS]."""
     return min(packets * route.loss_odds, np.int64(loss.MOST_EXPECTED)) << (UNIT_BITS - ONE_BITS)
 
 
 def through(row: Row) -> Any:
-    """Return the distinct packets that got through so far [packet, ONE_BITS]."""
+    """Return the distinct packets delivered so far [packet, ONE_BITS]."""
     s = row.s
     return s[FlowWord.SENT] - (arrivals.lost(row.out) << ONE_BITS) - s[FlowWord.DUPLICATES]
 
@@ -210,7 +213,7 @@ def carry(row: Row, span: Span, flow: Any) -> None:
 
 
 def next_loss(row: Row) -> Any:
-    """Return how many packets get through until the next random loss [packet, ONE_BITS]."""
+    """Return the packets that are delivered until the next random loss [packet, ONE_BITS]."""
     return gaps.until_loss(row.hops, row.w, PATH)
 
 
@@ -222,7 +225,7 @@ def lose(row: Row, flow: Any) -> Any:
 
 
 def interrupt(row: Row, span: Span, t: Any) -> Any:
-    """React to the losses or the handover that end a span at `t`; see `round`."""
+    """React to the losses or the handover that end a span at `t` [ns]; see `round`."""
     g, route = row.g, row.route
     if MOBILE and span.cause == Cause.OUTAGE and row.j[handovers.Word.KEPT] == 1:
         return _hand_over(row, t, span.rtt)
@@ -239,7 +242,7 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
 
 
 def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
-    """Count and return the losses of a window of so many packets; see `round`."""
+    """Count and return the losses in a window of `packets` packets; see `round`."""
     s, out, route, cwnd = row.s, row.out, row.route, row.g[FlowFloat.CWND]
     hits = np.int64(0)
     if cause == Cause.OVERFLOW:
@@ -249,7 +252,7 @@ def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
         share = min(float(row.w[RouteWord.UP] - t) / rtt, 1.0)
         hits = min(max(np.int64(cwnd * share), np.int64(1)), packets)
         out[Out.DROPS_OUTAGE] += hits
-    if MOBILE:  # the others may be lost at random
+    if MOBILE:  # the other packets may be lost at random
         return hits + lose(row, (packets - hits) << ONE_BITS)
     lost = loss.lose_first(s, row.p) if cause == Cause.RANDOM else np.int64(0)
     lost += loss.lose(s, row.p, packets - hits - lost, route.loss_odds)
@@ -258,7 +261,7 @@ def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
 
 
 def _detect(row: Row, t: Any, rtt: Any) -> None:
-    # The sender detects its losses at `t`. On the path to a mobile host random losses are those of packets.
+    """Detect the losses at `t` [ns]; with a mobile host random losses are those of the packet engine."""
     chance = lose_retransmission(row) if MOBILE else row.route.loss * loss.at_risk(row.s, row.g)
     if linux.has(KIND) and is_down(row.w, t + np.int64(2.0 * rtt)):  # a tail loss probe is lost
         chance = np.int64(ONE) * loss.at_risk(row.s, row.g)
@@ -266,11 +269,13 @@ def _detect(row: Row, t: Any, rtt: Any) -> None:
 
 
 def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
-    # The host changes its router: a window from `t` on is lost in part, and the rest arrives late; when the
-    # sender detects that [ns].
+    """Simulate a handover in which part of a window sent from `t` on is lost and the rest arrives late.
+
+    Returns when the sender detects that [ns].
+    """
     p, s, g, w, out, route = row.p, row.s, row.g, row.w, row.out, row.route
     packets = window_left(s, g, through(row))
-    alone = w[RouteWord.DOWN] < t  # nothing is out that could be acknowledged
+    alone = w[RouteWord.DOWN] < t  # no packet is in flight that could be acknowledged
     if alone:
         s[FlowWord.SENT] += packets << ONE_BITS
     else:
@@ -283,7 +288,7 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
     out[Out.DROPS_BUFFER if room == 0 and p[MobileP.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
     resume = w[RouteWord.RESUME]
     over = np.int64(0)
-    if resume > t + np.int64(rtt):  # the others wait
+    if resume > t + np.int64(rtt):  # the other packets are buffered
         over = max(packets - hits - room, np.int64(0))
         out[Out.DROPS_BUFFER] += over
     hits += over + lose(row, (packets - hits - over) << ONE_BITS)
@@ -293,7 +298,7 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
     if hits < packets:
         expires = t + timer.length(s, p)
         late = expires < resume
-        if late:  # the timer has gone off, for nothing
+        if late:  # spurious timeout
             if linux.has(KIND):
                 linux.on_spurious_timeout(g, KIND)
             else:
@@ -305,15 +310,15 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
                 timer.back_off(s, p)
                 expires += timer.length(s, p)
             s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
-            if linux.has(KIND):  # timestamps measure the silence (RFC 7323, section 4.1)
+            if linux.has(KIND):  # timestamps measure the interruption (RFC 7323, section 4.1)
                 timer.measure(s, p, t if alone else t - np.int64(rtt), resume)
             else:
-                if hits == 0:  # buffered packets arrive at once, and open the window
+                if hits == 0:  # buffered packets arrive at once and increase the window
                     g[FlowFloat.CWND] = window.open_to(g, min(1.0 + float(packets), g[FlowFloat.SSTHRESH]))
                 s[FlowWord.RECOVER] = packets << ONE_BITS
             if KIND == VEGAS:  # measured from the spacing of packets that arrive at once
                 g[FlowFloat.MIN_RTT] = min(g[FlowFloat.MIN_RTT], route.service)
-        elif resume > t and not alone:  # the silence is part of a round trip that is measured
+        elif resume > t and not alone:  # the interruption is part of a measured RTT
             timer.measure(s, p, t - np.int64(rtt), resume)
         t = max(t, resume)
     if hits > 0:

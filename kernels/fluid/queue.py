@@ -31,7 +31,7 @@ def prepare(s: Any, g: Any, link: Any, losses: Any, step: Any) -> None:
 def serve(
     s: Any, g: Any, link: Any, whole: Any, room: Any, step: Any, inside: Any, left: Any
 ) -> None:  # fmt: skip
-    """Serve a queue with so much `room` [packet] at the end of a step; 0: unlimited.
+    """Serve a queue that holds `room` packets [packet, ONE_BITS] at the end of a step; 0: unlimited.
 
     `whole` are the words of its link, which are `s` if the link has one queue. `inside` ns of the step lie in
     the measured period, and `left` ns of the run remain after it.
@@ -71,8 +71,7 @@ def serve(
 
 
 def report(s: Any, out: Any) -> None:
-    """Write the outcomes of a link to `out`, which has the columns of LinkOut: its counters minus the values
-    already in `out`."""
+    """Write the outcomes of a link to `out` (`LinkOut`): its counters minus the values already in `out`."""
     counts = s[LinkWord.COUNTS :]
     arrivals, drops = counts[LinkOut.ARRIVALS] >> ONE_BITS, counts[LinkOut.DROPS] >> ONE_BITS
     out[LinkOut.ARRIVALS] = arrivals - out[LinkOut.ARRIVALS]
@@ -80,7 +79,7 @@ def report(s: Any, out: Any) -> None:
     out[LinkOut.DROPS] = drops - out[LinkOut.DROPS]
     out[LinkOut.EARLY] = (counts[LinkOut.EARLY] >> ONE_BITS) - out[LinkOut.EARLY]
     out[LinkOut.WAITING] = s[LinkWord.QUEUED] >> ONE_BITS
-    # Each is rounded down, so that the difference may be -1 where nothing is sent.
+    # Each term is rounded down, so the difference may be -1 if no packet is sent.
     out[LinkOut.SENT] = max(arrivals - drops - out[LinkOut.WAITING] - out[LinkOut.SENT], np.int64(0))
     out[LinkOut.BUSY] = counts[LinkOut.BUSY]
     for column in range(LinkOut.QUEUE_SUM, LinkOut.COLUMNS):
@@ -88,7 +87,7 @@ def report(s: Any, out: Any) -> None:
 
 
 def _red(s: Any, g: Any, link: Any, step: Any) -> None:
-    # Update RED's mean queue and its drops or marks in the next step.
+    """Update RED's mean queue and its drop or mark probability for the next step."""
     heard = float(s[LinkWord.ARRIVED]) / ONE
     if s[LinkWord.QUEUED] == 0 and link[Link.RED_PACKET_TIME] > 0:
         heard = max(heard, float(step) / float(link[Link.RED_PACKET_TIME]))
@@ -115,7 +114,7 @@ def _red(s: Any, g: Any, link: Any, step: Any) -> None:
 def _count(
     s: Any, g: Any, whole: Any, dropped: Any, served: Any, step: Any, inside: Any, left: Any
 ) -> None:  # fmt: skip
-    # Count the packets dropped by a full queue, the bytes served, and the present queue.
+    """Count the packets dropped by a full queue, the bytes served, and the current queue."""
     counts = whole[LinkWord.COUNTS :]
     early = s[LinkWord.ARRIVED] - s[LinkWord.ACCEPTED]
     counts[LinkOut.ARRIVALS] += s[LinkWord.ARRIVED]

@@ -1,10 +1,10 @@
 """Fluid model of QUIC over one path: the windows of its congestion control, round trip by round trip.
 
 Source: RFC 9000, RFC 9002 and RFC 9438 as in the packet model (`docs/models/quic.md`). Slow start, NewReno
-and reductions are those of today's Linux (`linux`), in packets. CUBIC grows by the formulae of RFC 9438, for
-which the growth of NewReno says how many packets were acknowledged. Loss recovery is that of RFC 9002: lost
-data are sent in new packets, a probe timeout leaves the window as it is, and persistent congestion reduces it
-to its minimum.
+and reductions are those of today's Linux (`linux`), in packets. CUBIC grows by the equations of RFC 9438; the
+growth of NewReno gives the number of packets acknowledged. Loss recovery is that of RFC 9002: lost data are
+sent in new packets, a probe timeout does not change the window, and persistent congestion reduces it to its
+minimum.
 """
 
 from enum import IntEnum
@@ -36,25 +36,25 @@ __all__ = [
 ]  # fmt: skip
 
 PERSISTENT = 2
-"""Probe timeouts whose probes are lost that make congestion persistent.
+"""Consecutive probe timeouts with lost probes that make congestion persistent.
 
-The packets lost last three probe timeouts then, because the second timeout is twice as long as the first
-(RFC 9002, section 7.6.1).
+The lost packets then span three probe timeouts, because the second timeout is twice as long as the first (RFC
+9002, section 7.6.1).
 """
-_MOST_GROWTH = 1.5  # of a window in a round trip (RFC 9438, section 4.2)
-_RENO = ALPHA_ONE / ALPHA  # windows of packets acknowledged by which W_est grows by one (section 4.3)
-_LATE_SHARE = 8.0  # of the round trip by which the time threshold is above it (RFC 9002, section 6.1.2)
+_MOST_GROWTH = 1.5  # largest growth factor of a window per round trip (RFC 9438, section 4.2)
+_RENO = ALPHA_ONE / ALPHA  # acknowledged windows by which W_est grows by one packet (RFC 9438, section 4.3)
+_LATE_SHARE = 8.0  # inverse of the time threshold's excess over the RTT (RFC 9002, section 6.1.2)
 
 
 class Word(IntEnum):
-    """Words of the connection, behind those of the path."""
+    """Words of the connection, following those of the path."""
 
-    LOST_PROBES = 0  # probe timeouts in a row whose probes were lost, or not yet acknowledged [n]
+    LOST_PROBES = 0  # consecutive probe timeouts whose probes were lost or are not yet acknowledged [n]
     SIZE = 1
 
 
 class Float(IntEnum):
-    """Floats of the connection, behind those of the flow."""
+    """Floats of the connection, following those of the flow."""
 
     BEFORE = FlowFloat.SIZE  # window before the latest growth [packet]
     PRIOR = FlowFloat.SIZE + 1  # CUBIC: window before the latest reduction (cwnd_prior) [packet]
@@ -97,9 +97,12 @@ def simulate(
 
 
 def _burst_room(p: Any, hops: Any, route: Any, size: Any) -> Any:
-    # Window [packet] at which a paced window of slow start overflows a queue; ENDLESS if it does not. It is
-    # sent in 1 / N of a round trip (RFC 9002, section 7.7), in which a hop serves only that part of its
-    # bandwidth-delay product.
+    """Return the window at which a paced window of slow start overflows a queue [packet]; ENDLESS if it does
+    not.
+
+    A window is sent in 1 / N of a round trip (RFC 9002, section 7.7), in which a hop serves only that part of
+    its bandwidth-delay product.
+    """
     room = np.int64(ENDLESS)
     if p[QuicP.PACING] <= PACING_ONE:
         return room
@@ -113,7 +116,7 @@ def _burst_room(p: Any, hops: Any, route: Any, size: Any) -> Any:
 
 
 def _connect(row: Row) -> Any:
-    # Perform the handshake: when the first data are sent [ns].
+    """Perform the handshake; return when the first data are sent [ns]."""
     p, w = row.p, row.w
     t = p[RowP.START]
     _find_outage(row, t)
@@ -128,11 +131,12 @@ def _connect(row: Row) -> Any:
 
 
 def _find_outage(row: Row, t: Any) -> None:
+    """Find the next outage for packets sent at `t` [ns] or later."""
     find_outage(row.hops, row.outages, row.w, PATH, t)
 
 
 def _step(row: Row, t: Any) -> Any:
-    # Simulate a round from `t` on; when the next one begins [ns].
+    """Simulate a round from `t` on; return when the next round begins [ns]."""
     p, s, route = row.p, row.s, row.route
     begin, rtt = t, _round_trip(row)
     row.g[Float.BEFORE] = row.g[FlowFloat.CWND]
@@ -148,19 +152,19 @@ def _step(row: Row, t: Any) -> Any:
 
 
 def _round_trip(row: Row) -> Any:
-    # Round trip of the window, including its wait at the slowest hop [ns].
+    """Return the RTT with the window in flight, including the queueing delay at the slowest hop [ns]."""
     packets = np.int64(row.g[FlowFloat.CWND])
     return max(float(row.route.base_rtt), float(min(packets, row.route.capacity)) * row.route.service)
 
 
 def _room(row: Row) -> Any:
-    # Packets in flight that path and queues hold, in slow start fewer.
+    """Return the number of packets in flight that path and queues hold, fewer in slow start."""
     in_slow_start = row.g[FlowFloat.CWND] < row.g[FlowFloat.SSTHRESH]
     return min(row.route.capacity, row.burst) if in_slow_start else row.route.capacity
 
 
 def look_ahead(row: Row, t: Any) -> Any:
-    """Return the `Span` from `t` on; see `round`."""
+    """Return the `Span` that begins at `t` [ns]; see `round`."""
     p, s, w, route = row.p, row.s, row.w, row.route
     packets, rtt = np.int64(row.g[FlowFloat.CWND]), _round_trip(row)
     if w[RouteWord.UP] <= t:
@@ -175,14 +179,17 @@ def look_ahead(row: Row, t: Any) -> Any:
 
 
 def _answered(p: Any, route: Any, packets: Any) -> Any:
-    # Packets of a window that are answered within the round trip. If an ACK answers two packets and the path
-    # becomes idle, the first waits for the second, so that half a packet of the window is not used.
+    """Return the number of packets of a window that are acknowledged within the round trip.
+
+    If an ACK acknowledges two packets and the path becomes idle, the first waits for the second, so that half
+    a packet of the window is not used.
+    """
     idle = float(packets) * route.service < float(route.base_rtt)
     return float(packets) - (0.5 if p[ReliableP.ACK_EVERY] > 1 and packets > 1 and idle else 0.0)
 
 
 def _expected(route: Any, packets: Any) -> Any:
-    # Random losses that are expected among so many packets [UNIT_BITS].
+    """Return the expected number of random losses among `packets` packets [UNIT_BITS]."""
     most = min(np.int64(packets * float(route.loss_odds)), np.int64(loss.MOST_EXPECTED))
     return most << (UNIT_BITS - ONE_BITS)
 
@@ -193,13 +200,13 @@ def carry(row: Row, span: Span, flow: Any) -> None:
 
 
 def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
-    """Count and return the losses of a window of so many packets; see `round`."""
+    """Count and return the losses in a window of `packets` packets; see `round`."""
     _grow(row, t)
     return path.drop(row, cause, packets, t, rtt)
 
 
 def interrupt(row: Row, span: Span, t: Any) -> Any:
-    """React to the losses that end a span at `t`; see `round`."""
+    """React to the losses that end a span at `t` [ns]; see `round`."""
     g, route = row.g, row.route
     _grow(row, t)
     if span.cause == Cause.OVERFLOW:
@@ -216,7 +223,8 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
 
 
 def _grow(row: Row, t: Any) -> None:
-    # Let CUBIC grow by the packets by which NewReno has grown since the latest call.
+    """Grow the window of CUBIC by the packets acknowledged since the latest call, as NewReno's growth
+    shows."""
     g = row.g
     before, growth = g[Float.BEFORE], g[FlowFloat.CWND] - g[Float.BEFORE]
     g[Float.BEFORE] = g[FlowFloat.CWND]
@@ -241,7 +249,7 @@ def _grow(row: Row, t: Any) -> None:
 
 
 def _cubic_window(g: Any, now: Any) -> Any:
-    # W_cubic at a time [s / 1024] (RFC 9438, section 4.2) [packet].
+    """Return W_cubic at time `now` [s / 1024] (RFC 9438, section 4.2) [packet]."""
     offset = now - int(g[FlowFloat.EPOCH]) - int(g[FlowFloat.K])
     away = min(abs(offset), MAX_OFFSET)
     rise = float((SCALE * away * away * away) >> 30) / 1024.0
@@ -249,7 +257,7 @@ def _cubic_window(g: Any, now: Any) -> Any:
 
 
 def _reduce(row: Row) -> None:
-    # Reduce the window at the start of a recovery period.
+    """Reduce the window at the start of a recovery period (RFC 9002, section 7.3.2)."""
     g = row.g
     g[Float.PRIOR] = g[FlowFloat.CWND]
     linux.on_recovery(g, LINUX_CUBIC if row.p[QuicP.CONTROL] == Control.CUBIC else LINUX_RENO)
@@ -257,7 +265,7 @@ def _reduce(row: Row) -> None:
 
 
 def _detect(row: Row, packets: Any, t: Any, rtt: Any) -> None:
-    # The sender learns at `t` of the losses in its window of so many packets.
+    """Detect at `t` [ns] the losses in the sender's window of `packets` packets."""
     s = row.s
     follow = packets - min(s[FlowWord.LOST_IN_ROUND], packets)
     lost_before = row.j[Word.LOST_PROBES]
@@ -274,8 +282,11 @@ def _detect(row: Row, packets: Any, t: Any, rtt: Any) -> None:
 
 
 def _wait_for_probe(row: Row, t: Any, rtt: Any) -> None:
-    # Nothing is acknowledged: wait for the probe timeout, which sends two packets (RFC 9002, section 6.2.4).
-    # It started with the last packet sent, a round trip before `t`.
+    """Wait for the probe timeout, which sends two packets, because no packet is acknowledged (RFC 9002,
+    section 6.2.4).
+
+    The timer started with the last packet sent, a round trip before `t` [ns].
+    """
     p, s, g = row.p, row.s, row.g
     timeout = s[FlowWord.RTO] + p[ReliableP.ACK_DELAY]
     timeout = min(timeout * s[FlowWord.BACKOFF], p[ReliableP.MAX_RTO])
@@ -290,8 +301,10 @@ def _wait_for_probe(row: Row, t: Any, rtt: Any) -> None:
 
 
 def _answer_probe(row: Row, t: Any, rtt: Any) -> None:
-    # A probe is acknowledged at `t`: all earlier packets are lost. The window is the reduced one, or the
-    # minimum in persistent congestion.
+    """Process the ACK of a probe at `t` [ns]: all earlier packets are lost.
+
+    The window becomes the reduced one, or the minimum in persistent congestion (RFC 9002, section 7.6).
+    """
     s, g = row.s, row.g
     if row.j[Word.LOST_PROBES] > PERSISTENT:
         g[FlowFloat.W_MAX] = 0.0

@@ -1,9 +1,10 @@
-"""Loss recovery of today's Linux in the fluid: RACK-TLP (RFC 8985) and rate reduction (PRR, RFC 6937).
+"""Loss recovery of today's Linux in the fluid: RACK-TLP (RFC 8985) and proportional rate reduction (PRR, RFC
+6937).
 
-One packet that arrives behind the lost ones reports them all. A retransmission that is lost is detected a
-round trip later and sent again, without another reduction. If nothing arrives behind them, a tail loss probe
-does the same two round trips later. The timer expires if the probe is lost, too, or if a single packet was
-in flight.
+One packet that arrives after the lost ones reports them all. A lost retransmission is detected a round trip
+later and sent again, without another reduction. If no packet arrives after the lost ones, a tail loss probe
+reports them two round trips later. The timer expires if the probe is also lost, or if a single packet was in
+flight.
 """
 
 from typing import Any
@@ -18,14 +19,14 @@ from netcarlo.kernels.senders import LINUX_BBR3
 from netcarlo.kernels.shared.layout import FlowOut
 
 PROBE_ROUNDS = 3
-"""Round trips from the time a loss could be known to the answer of the tail loss probe: two until it is sent,
-and its own."""
+"""Round trips from the earliest possible loss detection to the ACK of the tail loss probe: two until it is
+sent, and its own."""
 MOST_ROUNDS = 16
-"""Most round trips of a recovery: in each a retransmission is lost again."""
+"""Largest number of round trips of a recovery, in each of which a retransmission is lost again."""
 
 
 def recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, chance: Any, rto: Any) -> None:
-    """Recover at `t` the FlowWord.LOST_IN_ROUND lost packets.
+    """Recover, from `t` on, the FlowWord.LOST_IN_ROUND lost packets.
 
     `chance` is the probability that one of their retransmissions is lost [ONE_BITS], `rto` the backed-off
     timeout; arguments as for `loss.detect`.
@@ -62,9 +63,11 @@ def recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, chance: Any, rto: Any) -> 
 
 
 def _stall(g: Any, packets: Any, rounds: Any) -> Any:
-    # Time in which the slowest link is idle because the receive window forbids new data: it begins at the
-    # first lost packet, behind which `packets` are in flight. The recovery takes so many `rounds`, in each of
-    # which the link serves its queue first.
+    """Return the time in which the slowest link is idle because the receive window forbids new data.
+
+    This time begins at the first lost packet, after which `packets` are in flight. The recovery takes
+    `rounds` round trips, in each of which the link serves its queue first.
+    """
     room = g[FlowFloat.RECEIVE_WINDOW] - float(packets)
     wanted = max(g[FlowFloat.CWND], 1.0)
     if room >= wanted:
@@ -73,7 +76,7 @@ def _stall(g: Any, packets: Any, rounds: Any) -> Any:
 
 
 def _is_lost(s: Any, p: Any, t: Any, k: Any, chance: Any) -> Any:
-    # Whether the probe (0), or the k-th retransmission, of the recovery that begins at `t` is lost.
+    """Return whether the probe (`k` = 0) or the k-th retransmission of the recovery from `t` on is lost."""
     stream = STREAM_REPAIR + s[FlowWord.NUMBER]
     word, _, _, _ = draw(p[RowP.SEED], p[RowP.SCENARIO], p[RowP.REPLICATION], stream, t * MOST_ROUNDS + k)
     return np.int64(word) >> (32 - ONE_BITS) < chance

@@ -1,7 +1,7 @@
-"""Loss recovery of SCTP in the fluid: by gap reports of SACKs or by the timer, on either path.
+"""Loss recovery of SCTP in the fluid: by gap reports in SACKs or by the timer, on either path.
 
-Source: RFC 4960, sections 6.3 and 7.2, in the form of the packet engine (`docs/models/sctp.md`). `m` are the
-words of a row, `g` its floats; `way` is the path in question, `t` and `rtt` times [ns].
+Source: RFC 4960, sections 6.3 and 7.2, as implemented by the packet engine (`docs/models/sctp.md`). `m` are
+the words of a row, `g` its floats; `path` is the number of the path, `t` and `rtt` are times [ns].
 """
 
 from typing import Any
@@ -31,11 +31,11 @@ from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
 from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 from netcarlo.kernels.shared.layout import FlowOut
 
-MOBILE: Any = slot("mobile")  # the last hop is the radio link of a host that moves
+MOBILE: Any = slot("mobile")  # whether the last hop is the radio link of a mobile host
 
 
 def journey_of(hops: Any) -> Any:
-    """Return the first word of the journey of a mobile host, behind those of the only path."""
+    """Return the first handover word of a mobile host, following those of the only path."""
     return place_of(hops, 1)
 
 
@@ -50,7 +50,7 @@ def find_fixed_outage(row: Row, path: Any, t: Any) -> None:
 
 
 def find_interruption(row: Row, path: Any, t: Any, rtt: Any, packets: Any) -> None:
-    """Find the next outage or handover; round trips last `rtt` [ns] with so many packets in flight."""
+    """Find the next outage or handover; round trips last `rtt` [ns] with `packets` in flight."""
     p, hops, m = row.p, row.hops, row.m
     find_fixed_outage(row, path, t)
     if MOBILE:
@@ -60,9 +60,10 @@ def find_interruption(row: Row, path: Any, t: Any, rtt: Any, packets: Any) -> No
 
 
 def round_trip(p: Any, route: Route, packets: Any) -> Any:
-    """Return the round trip with so many packets in flight [ns].
+    """Return the round trip with `packets` packets in flight [ns].
 
-    Of two that a SACK answers the first waits for the second, and a single one for the timer.
+    Of two packets that a SACK acknowledges, the first waits for the second; a single one waits for the
+    delayed-ACK timer.
     """
     base = float(route.base_rtt)
     if p[ReliableP.ACK_EVERY] > 1:
@@ -71,10 +72,10 @@ def round_trip(p: Any, route: Route, packets: Any) -> Any:
 
 
 def retransmit_first(m: Any, flow: Any) -> Any:
-    """Send `flow` [packet, ONE_BITS], retransmissions first; return whether it measures a round trip.
+    """Send `flow` [packet, ONE_BITS], retransmissions first; return whether it measures the RTT.
 
-    To a host that moves nothing does that was sent again (Karn), so the timer stays backed off until new data
-    are out: handovers come in a row.  Elsewhere an outage is over by then.
+    To a mobile host retransmissions do not measure it (Karn's algorithm), so the timer stays backed off until
+    new data are sent: handovers follow one another. On other paths an outage is over by then.
     """
     new = flow > m[Word.TO_RETRANSMIT]
     m[Word.TO_RETRANSMIT] -= min(m[Word.TO_RETRANSMIT], flow)
@@ -82,7 +83,7 @@ def retransmit_first(m: Any, flow: Any) -> Any:
 
 
 def repair(row: Row, path: Any, packets: Any, hits: Any, t: Any, rtt: Any) -> Any:
-    """Receive the SACKs that report losses from `t` on; return when retransmission has begun [ns]."""
+    """Process the SACKs that report losses from `t` on; return when retransmission has begun [ns]."""
     hops, m, g = row.hops, row.m, row.g
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     m[Word.TO_RETRANSMIT] += hits << ONE_BITS
@@ -98,7 +99,7 @@ def repair(row: Row, path: Any, packets: Any, hits: Any, t: Any, rtt: Any) -> An
         m[Word.REFILLED_AT] = m[Word.RECOVERED_AT] + np.int64(rtt)
         m[Word.WINDOW_LEFT] = max(
             m[Word.RECEIVE_WINDOW] - packets + hits, np.int64(1)
-        )  # what came waits for what is missing
+        )  # data beyond a gap occupy the buffer
         if not _gets_through(row, hits, t):
             path = target(row, path, t)
             t = wait_for_timer(row, path, t + m[place_of(hops, path) + PathWord.RTO])
@@ -108,8 +109,10 @@ def repair(row: Row, path: Any, packets: Any, hits: Any, t: Any, rtt: Any) -> An
 
 
 def _until_reported(row: Row, packets: Any, hits: Any, rtt: Any) -> Any:
-    # How long it takes until enough SACKs report the losses [ns]; -1: it needs the timer.  Each SACK with a
-    # gap lets another packet out, unless the receiver has no more room.
+    """Return the time until enough SACKs report the losses [ns]; -1 if only the timer can.
+
+    Each SACK with a gap report allows another packet to be sent, unless the receive buffer is full.
+    """
     p, m = row.p, row.m
     follow = packets - hits
     if follow < (p[ReliableP.DUPACKS] if packets >= m[Word.RECEIVE_WINDOW] else 1):
@@ -119,8 +122,10 @@ def _until_reported(row: Row, packets: Any, hits: Any, rtt: Any) -> Any:
 
 
 def _gets_through(row: Row, hits: Any, t: Any) -> Any:
-    # Whether no retransmission is lost: gap reports retransmit a chunk only once. If one is lost, all are
-    # sent here; otherwise they are sent with the following windows.
+    """Return whether no retransmission is lost: gap reports retransmit a chunk only once.
+
+    If one is lost, all are sent here; otherwise they are sent with the following windows.
+    """
     p, hops, losses, m, out = row.p, row.hops, row.losses, row.m, row.out
     path = target(row, m[Word.LOST_ON], t)
     w = m[place_of(hops, path) + PathWord.ROUTE :]
@@ -134,8 +139,10 @@ def _gets_through(row: Row, hits: Any, t: Any) -> Any:
 
 
 def wait_for_timer(row: Row, path: Any, t: Any) -> Any:
-    """Let the timer of a path expire at `t`, and the next ones until a packet gets through or another path
-    becomes current; returns when that is [ns]."""
+    """Let the timer of a path expire at `t` and repeatedly after it.
+
+    Returns when a packet is delivered or another path becomes current [ns].
+    """
     p, hops, m, out = row.p, row.hops, row.m, row.out
     waits = True
     while waits and t < p[RowP.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
@@ -161,7 +168,7 @@ def wait_for_timer(row: Row, path: Any, t: Any) -> Any:
 def repeat_elsewhere(row: Row, path: Any, t: Any) -> Any:
     """Retransmit lost chunks on the other path; return when the next step begins [ns].
 
-    New data wait until all of it has.
+    New data wait until all lost chunks have been retransmitted.
     """
     p, hops, outages, losses, m, g, out = row.p, row.hops, row.outages, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]

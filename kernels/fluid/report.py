@@ -13,9 +13,10 @@ from netcarlo.kernels.shared.layout import FlowOut
 
 
 def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None:
-    """Sample window [packet] and round trip [ns] at (k + 1/2) sampling intervals.
+    """Sample window [packet] and round trip [ns] at (k + 1/2) sampling intervals, from `before` to `now`
+    [ns].
 
-    Those from `before` to `now` [ns].  A round trip that takes longer than the whole run is never measured.
+    A round trip that takes longer than the whole run is never measured.
     """
     half = p[RowP.SAMPLE] >> 1
     count = (now + half) // p[RowP.SAMPLE] - (before + half) // p[RowP.SAMPLE]
@@ -27,7 +28,7 @@ def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None
 
 
 def report(p: Any, m: Any, out: Any) -> None:
-    """Write the outcomes of a flow with the words `m` to `out`, which has the drops already."""
+    """Write the outcomes of a flow with the words `m` to `out`, which already has the drops."""
     if out[Out.COMPLETED] > p[RowP.END]:
         out[Out.COMPLETED] = NEVER
     dropped = lost(out)

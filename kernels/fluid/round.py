@@ -1,20 +1,20 @@
-"""One round of a TCP sender without packets: a window per round trip, until packets are lost.
+"""One round of a fluid TCP sender: a window per round trip, until packets are lost.
 
-The same loop serves a path (`fluid.path`) and the route of an ad hoc network (`fluid.adhoc.sender`). The slot
-`network` is the module that knows how long a round trip takes and what is lost in it. It has these functions:
+The same loop simulates a path (`fluid.path`) and the route of an ad hoc network (`fluid.adhoc.sender`). The
+slot `network` is the module that computes round trips and their losses. It has these functions:
 
 * `look_ahead(row, t)`: the `Span` from `t` on until something happens.
-* `through(row)`: distinct packets that got through so far [packet, ONE_BITS].
+* `through(row)`: distinct packets delivered so far [packet, ONE_BITS].
 * `complete(row, span, flow, left, t)`: record that a finite transfer ends, because `left` of the `flow` of a
   span are its last packets. Returns the length of the span [ns].
-* `carry(row, span, flow)`: count what `flow` [packet, ONE_BITS] meets on its way, random losses included.
-* `drop(row, cause, packets, t, rtt)`: count and return the losses of a window of so many packets.
+* `carry(row, span, flow)`: count hops and random losses of `flow` [packet, ONE_BITS].
+* `drop(row, cause, packets, t, rtt)`: count and return the losses in a window of `packets` packets.
 * `interrupt(row, span, t)`: react to the event that ends a span at `t`; returns when the next begins [ns].
-* `next_loss(row)`: packets that get through until the next random loss [packet, ONE_BITS].
+* `next_loss(row)`: packets that are delivered until the next random loss [packet, ONE_BITS].
 * `lose(row, flow)`: send `flow` [packet, ONE_BITS]; count and return its random losses.
 
-`row` is a record of that module. All have the fields `p` (the columns of the row), `s` (the words of the
-flow, `FlowWord`) and `g` (its floats, `FlowFloat`).
+`row` is a record of that module. Every such record has the fields `p` (the columns of the row), `s` (the
+words of the flow, `FlowWord`) and `g` (its floats, `FlowFloat`).
 """
 
 from enum import IntEnum
@@ -30,13 +30,13 @@ from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowW
 from netcarlo.kernels.senders import TAHOE, VEGAS
 
 KIND: Any = slot("kind")
-"""Number of the TCP, see `senders`."""
+"""Number of the TCP variant, see `senders`."""
 network: Any = slot("network")
-"""Module of the network, see above."""
+"""Module of the network; the docstring of this module lists its functions."""
 
 
 class Cause(IntEnum):
-    """Reason why a round trip ends early, or with losses."""
+    """Event that ends a round trip early, or with losses."""
 
     NOTHING = 0
     RANDOM = 1
@@ -66,9 +66,9 @@ def until_event(
 ) -> Any:  # fmt: skip
     """Return the `Span` from `t` [ns] until a packet is lost or the run ends.
 
-    In a round trip `rtt` [ns] with so many packets so many losses are `expected`; the next one comes when the
-    losses expected reach `hazard` (both in any unit), and an outage begins at `down` [ns]. Path and queue
-    hold `room` packets, and no queue overflows before `repaired` [ns].
+    A round trip lasts `rtt` [ns] and carries `packets` packets, of which `expected` losses are expected. The
+    next loss occurs when the expected losses reach `hazard` (both in any unit), and an outage begins at
+    `down` [ns]. Path and queue hold `room` packets, and no queue overflows before `repaired` [ns].
     """
     length = np.int64(rtt)
     repairs = repaired > t
@@ -103,24 +103,27 @@ def prepare(p: Any, s: Any, g: Any) -> None:
 
 
 def to_send(s: Any, through: Any) -> Any:
-    """Return what remains to be sent if `through` has got through [packet, ONE_BITS].
+    """Return what remains to be sent if `through` has been delivered [packet, ONE_BITS].
 
-    These are the packets that are missing, and before them those that are going to arrive for the second
-    time. Negative if more has got through than there is.
+    These are the missing packets, and before them those that will arrive for the second time. Negative if
+    more has been delivered than the transfer has.
     """
     missing = s[FlowWord.LIMIT] - through
     return missing + s[FlowWord.DUPLICATES_DUE] if missing > 0 else missing
 
 
 def window_left(s: Any, g: Any, through: Any) -> Any:
-    """Return the packets of the next window, at least one: of a finite transfer no more than remain to be
-    sent."""
+    """Return the number of packets of the next window, at least one.
+
+    For a finite transfer it is at most what remains to be sent.
+    """
     left = (to_send(s, through) + ONE - 1) >> ONE_BITS
     return min(np.int64(g[FlowFloat.CWND]), max(left, np.int64(1)))
 
 
 def advance(row: Any, t: Any) -> Any:
-    """Send for a round trip from `t` on, or until packets are lost; returns when the next one begins [ns]."""
+    """Simulate a round trip from `t` on, or its part until packets are lost; return when the next begins
+    [ns]."""
     s = row.s
     if s[FlowWord.STATE] == State.RECOVERY and t >= s[FlowWord.UNTIL]:
         s[FlowWord.STATE] = State.OPEN
@@ -143,9 +146,9 @@ def advance(row: Any, t: Any) -> Any:
 
 
 def send(row: Any, flow: Any, answered: Any, rtt: Any, rounds: Any, t: Any, frozen: Any) -> None:
-    """Send `flow` [packet, ONE_BITS] from `t` on, in so many round trips of `rtt` [ns].
+    """Send `flow` [packet, ONE_BITS] from `t` on, in `rounds` round trips of `rtt` [ns].
 
-    So much of it is `answered` by ACKs, by which the window grows unless it is `frozen`.
+    `answered` of it are acknowledged; these ACKs increase the window unless it is `frozen`.
     """
     p, s, g = row.p, row.s, row.g
     s[FlowWord.SENT] += flow
@@ -156,22 +159,25 @@ def send(row: Any, flow: Any, answered: Any, rtt: Any, rounds: Any, t: Any, froz
 
 
 def send_window(row: Any, cause: Any, packets: Any, rtt: Any, t: Any) -> None:
-    """Send a window of so many packets from `t` on, some of which are lost.
+    """Send a window of `packets` packets from `t` on, some of which are lost.
 
-    Sets FlowWord.LOST_IN_ROUND to their number.
+    Sets FlowWord.LOST_IN_ROUND to the number of lost packets.
     """
     s, flow = row.s, packets << ONE_BITS
     guarded = s[FlowWord.RECOVER] > 0 and not linux.has(KIND)
     send(row, flow, flow - ONE, rtt, 1.0, t, False)
     hits = network.drop(row, cause, packets, t, rtt)
-    if hits >= packets:  # none follows that could cause a duplicate ACK
+    if hits >= packets:  # no later packet can cause a duplicate ACK
         hits = max(hits, np.int64(row.g[FlowFloat.CWND]))
     s[FlowWord.LOST_IN_ROUND] = hits + (loss.BEYOND_REPAIR if guarded else 0)
 
 
 def lose_retransmission(row: Any) -> Any:
-    """Return whether a retransmission is lost, or a packet that limited transmit sends for want of duplicate
-    ACKs: ONE or 0. If one is, count it as sent and lost."""
+    """Return whether a retransmission, or a packet sent by limited transmit for duplicate ACKs, is lost: ONE
+    or 0.
+
+    If one is lost, count it as sent and lost.
+    """
     s, needed = row.s, loss.at_risk(row.s, row.g) << ONE_BITS
     if float(s[FlowWord.LOST_IN_ROUND]) >= row.g[FlowFloat.CWND] or network.next_loss(row) >= needed:
         return np.int64(0)
@@ -186,5 +192,5 @@ def detect(row: Any, t: Any, rtt: Any, chance: Any) -> None:
     """
     p, s = row.p, row.s
     loss.detect(s, row.g, p, t, rtt, np.int64(1), chance, timer.length(s, p))
-    if s[FlowWord.STATE] == State.RTO_WAIT or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
+    if s[FlowWord.STATE] == State.RTO_WAIT or KIND == VEGAS:  # Vegas also doubles it at a fast retransmit
         timer.back_off(s, p)

@@ -1,8 +1,8 @@
-"""Properties of a path in a fluid: round trip, slowest hop, random loss and outages.
+"""Properties of a path in a fluid: base RTT, slowest hop, random loss and outages.
 
-Packets on a hop during an outage are lost. To the sender an outage therefore begins when it sends the first
-packet that is still on the hop at the beginning of the outage, and ends when it sends the first one that
-reaches the hop after its end.
+Packets on a hop during an outage are lost. As the sender observes it, an outage therefore begins when the
+sender sends the first packet that is still on the hop at the beginning of the outage, and ends when it sends
+the first one that reaches the hop after the end of the outage.
 """
 
 from enum import IntEnum
@@ -17,47 +17,47 @@ from netcarlo.kernels.fluid.chance import survival
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS
 
 MOST_CROSS = 0.99
-"""Largest share of a hop that cross traffic takes."""
+"""Largest share of a hop's rate that cross traffic uses."""
 MOST_ODDS = ONE << 10
-"""Largest odds of losses to packets that get through; also used where no packet gets through."""
+"""Largest ratio of lost to delivered packets; also used if no packet is delivered."""
 
 
 class RouteWord(IntEnum):
     """Words of a path."""
 
     DOWN = 0  # packets sent from then on are lost in the next outage [ns]
-    UP = 1  # packets sent from then on are not lost in it [ns]
-    STOP = 2  # acknowledgements that would arrive from then on are lost in it, too [ns]
-    RESUME = 3  # acknowledgements that would arrive from then on are not lost in it [ns]
-    HOPS = 4  # the words of the hops
+    UP = 1  # packets sent from then on are not lost in the next outage [ns]
+    STOP = 2  # ACKs that would arrive from then on are also lost in it [ns]
+    RESUME = 3  # ACKs that would arrive from then on are not lost in it [ns]
+    HOPS = 4  # first word of the hops
 
 
 class HopWord(IntEnum):
     """Words of a hop."""
 
-    ENTERS = 0  # delay from the sender to its queue [ns]
-    LEAVES = 1  # delay from the sender to its far end [ns]
-    OUTAGE = 2  # its next outage
+    ENTERS = 0  # one-way delay from the sender to its queue [ns]
+    LEAVES = 1  # one-way delay from the sender to its far end [ns]
+    OUTAGE = 2  # number of its next outage
     GAP = 3  # packets until the next random loss (`gaps`) [packet, ONE_BITS]
     GAPS = 4  # gaps drawn so far
-    BACK = 5  # delay of an acknowledgement from its near end to the sender [ns]
-    RETURNS = 6  # delay of an acknowledgement from its far end to the sender [ns]
+    BACK = 5  # one-way delay of an ACK from its near end to the sender [ns]
+    RETURNS = 6  # one-way delay of an ACK from its far end to the sender [ns]
     SIZE = 7
 
 
 class Route(NamedTuple):
     """Properties of a path without outages."""
 
-    base_rtt: Any  # round trip without queues [ns]
-    service: Any  # a packet at the slowest hop, float [ns]
-    capacity: Any  # packets that fit on it and into the queue of that hop
+    base_rtt: Any  # RTT without queues [ns]
+    service: Any  # service time of a packet at the slowest hop, float [ns]
+    capacity: Any  # packets that the path and the queue of that hop hold [packet]
     loss: Any  # probability of random loss, ONE_BITS
-    loss_odds: Any  # losses for each packet that gets through, ONE_BITS; MOST_ODDS at most
-    one_way: Any  # to the receiver, without queues [ns]
+    loss_odds: Any  # lost packets per delivered packet, ONE_BITS; at most MOST_ODDS
+    one_way: Any  # one-way delay to the receiver without queues [ns]
 
 
 def words(hops: int) -> int:
-    """Return the words of a path of at most so many hops."""
+    """Return the number of words of a path of at most `hops` hops."""
     return RouteWord.HOPS + HopWord.SIZE * hops
 
 
@@ -100,10 +100,10 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
 
 
 def burst_room(hops: Any, path: Any, size: Any, service: Any) -> Any:
-    """Return the window [packet] at which slow start overflows a queue; ENDLESS if it does not.
+    """Return the window at which slow start overflows a queue [packet]; ENDLESS if it does not.
 
     ACKs arrive at the rate of the slowest hop, which serves a packet in `service` ns, and each releases two
-    packets. A queue then grows by the share of them that its hop does not serve meanwhile.
+    packets. A queue then grows by the share of these packets that its hop does not serve meanwhile.
     """
     spacing, room = service / 2.0, np.int64(ENDLESS)
     for hop in range(hops.shape[1]):

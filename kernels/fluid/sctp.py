@@ -1,12 +1,12 @@
 """Fluid model of an SCTP association over one or two paths with outages, or to a mobile host.
 
-The windows of RFC 4960 section 7.2 in packets, which are chunks; a timer and an error count for each path,
-the change to the other path, and where chunks are sent again (sections 6.3, 6.4 and 8) in the form of the
-packet engine (`docs/models/sctp.md`).  A step is a round trip, or the time to the next loss; outages,
-handovers, timers and the change of the path are events with exact times.
+It has the windows of RFC 4960, section 7.2, in packets of one chunk, and for each path a timer and an error
+count. Failover and retransmissions on the other path follow RFC 4960, sections 6.3, 6.4 and 8, as implemented
+by the packet engine (`docs/models/sctp.md`). A step is a round trip, or the time to the next loss; outages,
+handovers, timeouts and failovers are events with exact times.
 
-`m` begins with the words of a flow (`FlowWord`); those of the association and its paths follow, and those of
-a journey (`handovers`).
+`m` begins with the words of a flow (`FlowWord`); those of the association and its paths follow, then those of
+the handovers (`handovers`).
 """
 
 from typing import Any
@@ -89,8 +89,10 @@ def simulate(
 
 
 def _connect(row: Row) -> Any:
-    # Two exchanges on the first path, and a heartbeat on each if they are to be confirmed: when the first
-    # data are sent [ns].
+    """Perform the four-way handshake on the first path, and send a heartbeat on each path to be confirmed.
+
+    Returns when the first data are sent [ns].
+    """
     p, hops, losses, m = row.p, row.hops, row.losses, row.m
     t, probed = p[RowP.START], np.int64(0)
     for path in range(p[SctpP.N_PATHS]):
@@ -113,6 +115,7 @@ def _connect(row: Row) -> Any:
 
 
 def _prepare_path(row: Row, path: Any, chunk: Any) -> None:
+    """Initialise the words and floats of a path; a chunk has `chunk` bytes."""
     p, hops, outages, losses, m, g, out = row.p, row.hops, row.outages, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     size = p[RowP.DATA] + p[RowP.CHUNK_HEADER] + p[RowP.HEADER]
@@ -128,7 +131,10 @@ def _prepare_path(row: Row, path: Any, chunk: Any) -> None:
 
 
 def _advance(row: Row, t: Any) -> Any:
-    # What is to be sent again elsewhere, or a round trip on the current path; when the next begins [ns].
+    """Retransmit on the other path, or simulate a round trip on the current path.
+
+    Returns when the next step begins [ns].
+    """
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     return_to_primary(row, t)
     left = missing(row)
@@ -198,8 +204,10 @@ def _advance(row: Row, t: Any) -> Any:
 
 
 def _settle(row: Row, path: Any, begin: Any, after: Any) -> Any:
-    # When the next step begins, if nothing limits it before `after` [ns]: a step sends at most two windows;
-    # the rest of a longer one is a wait for a timer.
+    """Return when the next step begins, which is `after` [ns] unless packets are served later.
+
+    A step sends at most two windows; the rest of a longer step is a wait for a timer.
+    """
     p, hops, m, g, out = row.p, row.hops, row.m, row.g, row.out
     q, each = m[place_of(hops, path) :], g[path * PathFloat.SIZE + PathFloat.SERVICE]
     more = m[FlowWord.SENT] - (arrivals.lost(out) << ONE_BITS) - m[FlowWord.COUNTED]
@@ -208,14 +216,16 @@ def _settle(row: Row, path: Any, begin: Any, after: Any) -> Any:
 
 
 def _answered(p: Any, route: Route, packets: Any) -> Any:
-    # Packets in flight whose SACK arrives within the round trip: where the path becomes idle the odd
-    # one waits for the next.
+    """Return the number of packets in flight whose SACK arrives within the round trip.
+
+    If the path becomes idle, an odd packet waits for the next one.
+    """
     idle = float(packets) * route.service < float(route.base_rtt)
     return packets - (packets & 1) if p[ReliableP.ACK_EVERY] > 1 and packets > 1 and idle else packets
 
 
 def _lose_window(row: Row, route: Route, path: Any, cause: Any, t: Any, rtt: Any) -> Any:
-    # Packets are lost at `t`; returns when the sender has begun to repair that [ns].
+    """Simulate a loss at `t`; return when the sender has begun to repair it [ns]."""
     p, hops, losses, m, g, out = row.p, row.hops, row.losses, row.m, row.g, row.out
     q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     if cause == Cause.OVERFLOW:

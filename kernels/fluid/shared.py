@@ -40,9 +40,9 @@ from netcarlo.kernels.shared.layout import (
 AQM: Any = slot("aqm")
 DELAYS: Any = slot("delays")
 
-STEPS_PER_RTT = 2  # of the shortest round trip
-SHORTEST_STEP = 1_000_000  # [ns]
-LONGEST_STEP = 25_000_000  # [ns]
+STEPS_PER_RTT = 2  # steps per shortest round trip
+SHORTEST_STEP = 1_000_000  # shortest step [ns]
+LONGEST_STEP = 25_000_000  # longest step [ns]
 
 
 def scratch_words(rows: SharedRows, *, delays: bool, aqm: bool) -> tuple[int, int]:
@@ -112,6 +112,7 @@ def simulate(
 
 
 def _length_of_step(p: Any, flows: Any, links: Any) -> Any:
+    """Return the length of a step: half the shortest round trip of a TCP or SCTP flow, within limits [ns]."""
     shortest = np.int64(LONGEST_STEP * STEPS_PER_RTT)
     for i in range(p[Shared.FLOWS]):
         if flows[i, Flow.KIND] != UDP:
@@ -120,7 +121,7 @@ def _length_of_step(p: Any, flows: Any, links: Any) -> Any:
 
 
 def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: Any) -> Any:
-    # Returns the first free word of scratch.
+    """Initialise scratch and float memory; return the first free word of scratch."""
     free = p[Shared.LINKS] * LinkWord.SIZE + p[Shared.FLOWS] * FlowWord.SIZE
     for word in range(free):
         m[word] = 0
@@ -134,7 +135,7 @@ def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: 
 
 
 def _end_warm_up(p: Any, flows: Any, m: Any, out: Any) -> None:
-    # Counting begins: from now on `out` holds the counters of the warm-up.
+    """Start counting: store the counters of the warm-up in `out`."""
     _report(p, flows, m, FlowWord.AFTER_WARM_UP, out)
     for i in range(p[Shared.LINKS]):
         counts = m[words_of_link(i) + LinkWord.COUNTS :]
@@ -143,7 +144,7 @@ def _end_warm_up(p: Any, flows: Any, m: Any, out: Any) -> None:
 
 
 def _report(p: Any, flows: Any, m: Any, later: Any, out: Any) -> None:
-    # Counters minus those that `out` holds.
+    """Write to `out` the counters minus the values that `out` holds."""
     for i in range(p[Shared.FLOWS]):
         s = m[words_of_flow(p, i) :]
         flow.report(p, s, flows[i], s[later], out[SharedOut.COLUMNS + i * FlowOut.COLUMNS :])

@@ -1,7 +1,7 @@
-"""Retransmission timer of a fluid sender: that of packets, with a sample per round trip.
+"""Retransmission timer of a fluid sender: the timer of the packet engine, with one RTT sample per round trip.
 
-Source: RFC 6298 in the form of `tcp.rto`, in clock ticks. Retransmissions are not timed (Karn's algorithm),
-so a back-off lasts until new data are acknowledged.
+Source: RFC 6298 as implemented by `tcp.rto`, in clock ticks. Retransmissions are not timed (Karn's
+algorithm), so a back-off lasts until new data are acknowledged.
 
 `s` and `g` are the words and floats of a flow, `p` the columns of its row; times are in ns.
 """
@@ -25,7 +25,7 @@ def begin(s: Any, p: Any) -> None:
 
 
 def length(s: Any, p: Any) -> Any:
-    """Return the present retransmission timeout, backed off [ns]."""
+    """Return the current retransmission timeout, including the back-off [ns]."""
     return rto.timeout_of(
         s[FlowWord.RTO], s[FlowWord.BACKOFF], s[FlowWord.MIN_RTO], p[ReliableP.MAX_RTO], p[TcpP.TICK]
     )
@@ -33,7 +33,7 @@ def length(s: Any, p: Any) -> Any:
 
 @noinline
 def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
-    """Measure the round trip of a packet sent at `sent` and acknowledged at `now` [ns]."""
+    """Measure the RTT of a packet sent at `sent` and acknowledged at `now` [ns]."""
     tick = max(p[TcpP.TICK], np.int64(1))
     ticks = rto.measure(sent, now, p[TcpP.CLOCK_PHASE], tick)
     s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.smooth(ticks, s[FlowWord.SRTT], s[FlowWord.RTTVAR])
@@ -45,7 +45,7 @@ def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
 
 
 def pass_rounds(s: Any, g: Any, p: Any, t: Any, rtt: Any, rounds: Any) -> None:
-    """Receive the ACKs of `rounds` round trips of `rtt` from `t` on; measure the first whole one."""
+    """Process the ACKs of `rounds` round trips of `rtt` from `t` on [ns]; measure the first whole one."""
     g[FlowFloat.TIMED] += rounds
     if s[FlowWord.RECOVER] > 0:
         g[FlowFloat.TIMED] = 0.0

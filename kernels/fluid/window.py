@@ -1,11 +1,11 @@
 """Growth and reduction of a congestion window per round trip, instead of per packet.
 
 Source: Misra, Gong and Towsley, "Fluid-based analysis of a network of AQM routers supporting TCP flows with
-an application to RED" (SIGCOMM 2000).  Constants are those of the packet engine (`bic`, `cubic`).
+an application to RED" (SIGCOMM 2000). Constants are those of the packet engine (`bic`, `cubic`).
 
-`g` are the floats of a flow (`FlowFloat`), `kind` is the number of a sender; round trips may have any
-unit, the same for all.  No product of floats is added to anything unless one factor is a power of two: so
-compilers that fuse multiplication and addition change no bit.
+`g` are the floats of a flow (`FlowFloat`), `kind` is the number of a sender; round trips may have any unit,
+the same for all. No product of floats is added to anything unless one factor is a power of two, so compilers
+that fuse multiplication and addition change no bit.
 """
 
 import math
@@ -22,15 +22,15 @@ FLOOR = 2.0
 """Minimum of ssthresh [packet]."""
 VEGAS_LEAST = 3
 """Largest window that Vegas reduces to FLOOR [packet]."""
-_NO_RTT = 1e18  # longer than any
-_CUT = bic.BETA_ONE / bic.BETA  # a window is divided by it
+_NO_RTT = 1e18  # longer than any RTT
+_CUT = bic.BETA_ONE / bic.BETA  # divisor of the window after a loss
 _FRIENDLY = cubic.BETA_SCALE / 8.0
-_HURRY = 31.0 / 16.0  # BIC, CUBIC: what their rounded count of packets per ACK does to the growth
-_E_FOLD = 1.0 / math.log(2.0)  # slow start doubles the window in a round trip, not more
+_HURRY = 31.0 / 16.0  # BIC, CUBIC: effect of their rounded count of packets per ACK on growth
+_E_FOLD = 1.0 / math.log(2.0)  # slow start doubles the window per round trip and does not grow faster
 _PER_ROUND = 1.0 / (_E_FOLD - 1.0)
-_MOST_ROUNDS = 2.0  # in one step: beyond, `_doubled` would be far above what it stands for
-_SHORT = 1e-9  # round trips: less is none
-_LEAST_GROWTH = 0.01  # as `cubic`: a packet per hundred windows of ACKs [packet]
+_MOST_ROUNDS = 2.0  # limit of the round trips of a step, above which `_doubled` would be far too large
+_SHORT = 1e-9  # lower limit of the round trips of a step
+_LEAST_GROWTH = 0.01  # as in `cubic`: a packet per hundred windows of ACKs [packet]
 
 
 def begin(g: Any, p: Any, unit: Any) -> None:
@@ -56,7 +56,7 @@ def clock(t: Any) -> Any:
 def grow(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, now: Any, frozen: Any) -> None:
     """Grow the window by `acked` ACKs of `rounds` round trips of length `rtt`, the last at `now` [s / 1024].
 
-    During fast recovery the window is `frozen`.
+    The window does not grow during fast recovery (`frozen`).
     """
     least = rtt
     if kind == LINUX_BBR:
@@ -80,8 +80,11 @@ def grow(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, now: Any, frozen:
 
 
 def _opened(g: Any, kind: Any, acked: Any, rounds: Any, now: Any) -> Any:
-    # Slow start up to ssthresh (those that count whole packets go one beyond), and avoidance with the ACKs
-    # that are left.
+    """Return the window after slow start up to ssthresh, and congestion avoidance with the remaining ACKs
+    [packet].
+
+    Senders with whole windows leave slow start one packet above ssthresh.
+    """
     cwnd = g[FlowFloat.CWND]
     end = g[FlowFloat.SSTHRESH] + 1.0 if _counts_whole(kind) else g[FlowFloat.SSTHRESH]
     if cwnd < end:
@@ -100,12 +103,13 @@ def _opened(g: Any, kind: Any, acked: Any, rounds: Any, now: Any) -> Any:
 
 
 def _doubled(acked: Any, rounds: Any) -> Any:
-    # By how much slow start opens the window in so many round trips r: acked (2^r - 1) / r, about.
+    """Return the growth of the window by slow start in `rounds` round trips r: about acked (2^r - 1) / r
+    [packet]."""
     return acked / (_E_FOLD - min(rounds, _MOST_ROUNDS) / _PER_ROUND)
 
 
 def _counts_whole(kind: Any) -> Any:
-    # Linux's, whose windows are whole packets; ns-2's are fractions.
+    """Return whether windows are whole packets (Linux); those of ns-2 have fractions."""
     return kind in (BIC, CUBIC, WESTWOOD)
 
 
@@ -154,7 +158,7 @@ def on_timeout(g: Any, kind: Any, rtt: Any) -> None:
 
 
 def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
-    # The window that Vegas has next, from its packets that wait in queues.
+    """Return the next window of Vegas, from its packets in queues [packet]."""
     cwnd = g[FlowFloat.CWND]
     waiting = cwnd - cwnd / (rtt / g[FlowFloat.MIN_RTT])
     if cwnd < g[FlowFloat.SSTHRESH]:
@@ -171,7 +175,7 @@ def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
 
 
 def _bic(g: Any, cwnd: Any) -> Any:
-    # Packets by which BIC's window grows in a round trip, beyond the window of standard TCP.
+    """Return the growth of BIC's window per round trip, in excess of standard TCP [packet]."""
     below = g[FlowFloat.W_MAX] - cwnd
     step = min(float(int(below / bic.BICTCP_B)), float(bic.MAX_INCREMENT))
     if below > -bic.BICTCP_B and step <= 1.0:
@@ -182,7 +186,7 @@ def _bic(g: Any, cwnd: Any) -> Any:
 
 
 def _cubic(g: Any, cwnd: Any, acked: Any, now: Any) -> Any:
-    # Packets by which CUBIC's window grows in a round trip.
+    """Return the growth of CUBIC's window per round trip [packet]."""
     if g[FlowFloat.EPOCH] == 0.0:
         g[FlowFloat.EPOCH] = now
         g[FlowFloat.W_EST] = cwnd
@@ -200,13 +204,16 @@ def _cubic(g: Any, cwnd: Any, acked: Any, now: Any) -> Any:
     missing = g[FlowFloat.ORIGIN] + (rise if past >= 0 else -rise) - cwnd
     g[FlowFloat.W_EST] += acked / (cwnd * _FRIENDLY)
     packets = max(max(missing, g[FlowFloat.W_EST] - cwnd), _LEAST_GROWTH)
-    if g[FlowFloat.W_MAX] == 0.0:  # before the first loss, whatever the cubic says
+    if g[FlowFloat.W_MAX] == 0.0:  # before the first loss the cubic function is not used
         packets = max(cwnd / cubic.INITIAL_MAX_CNT, g[FlowFloat.W_EST] - cwnd)
     return packets
 
 
 def _measure_bandwidth(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
-    # Westwood's estimate: a sample for more than a round trip and 50 ms, two filters, whole bytes per ms.
+    """Update Westwood's bandwidth estimate.
+
+    A sample covers at least a round trip and 50 ms; it passes two filters in whole bytes per ms.
+    """
     g[FlowFloat.ACKED] += acked
     g[FlowFloat.SAMPLE_TIME] += rtt / (1.0 / max(rounds, _SHORT))
     if g[FlowFloat.SAMPLE_TIME] >= max(rtt, westwood.WESTWOOD_RTT_MIN_MS * g[FlowFloat.MS]):
@@ -223,5 +230,5 @@ def _measure_bandwidth(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
 
 
 def _filtered(value: Any, sample: Any) -> Any:
-    # An eighth of the way to the sample, rounded down.
+    """Return `value` moved towards `sample` by an eighth of the difference, rounded down."""
     return float((7 * int(value) + int(sample)) >> 3)

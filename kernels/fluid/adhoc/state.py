@@ -55,7 +55,7 @@ class AirFloat(IntEnum):
     PROBES = FlowFloat.SIZE + 7  # probability that one of two probes or of their replies is lost
     STAGES = FlowFloat.SIZE + 8  # probability of the k-th attempt of an exchange
     RUNS = STAGES + MOST_STAGES  # probability of the k-th attempt without a CTS to any earlier RTS
-    EXCHANGES = RUNS + MOST_STAGES  # the exchanges on the longest route, `ExchangeFloat` each
+    EXCHANGES = RUNS + MOST_STAGES  # exchanges on the longest route, `ExchangeFloat` each
 
 
 class ExchangeFloat(IntEnum):
