@@ -90,7 +90,7 @@ def run(rows: ManetRows, *, model: str = COMPILED, **options: Any) -> Ints:
 
 
 def nodes_of(out: Ints) -> Ints:
-    """Outcomes of the nodes: [n, N, NodeOut.COLUMNS]."""
+    """Return the outcomes of the nodes, [n, N, NodeOut.COLUMNS]."""
     return out[:, ManetOut.COLUMNS :].reshape(len(out), -1, NodeOut.COLUMNS)
 
 
@@ -103,7 +103,7 @@ def name(column: int) -> str:
 
 
 def differences(model: str, rows: ManetRows, out: Ints) -> list[str]:
-    """Descriptions of the first networks in which kernel and twin differ."""
+    """Return descriptions of the first networks in which kernel and twin differ."""
     return differing(out, lambda row: simulate(model, rows, row=row), partial(describe, rows), name)
 
 
@@ -516,9 +516,9 @@ def test_links_are_there_when_nodes_are_near(model: int, seed: int) -> None:
 
 @pytest.mark.parametrize("model", [STATIC, RANDOM_WAYPOINT, RANDOM_DIRECTION, GAUSS_MARKOV])
 def test_source_and_sink_start_as_far_apart_as_asked(model: int) -> None:
-    """The distance holds at the start of the flow, not at time 0.
+    """Check the distance at the start of the flow, not at time 0.
 
-    The motion of other nodes, and of pairs that fit, is unchanged.
+    The motion of other nodes, and of pairs at this distance, is unchanged.
     """
     ends, asked = {"SOURCE": 3, "SINK": 1}, {"APART_MIN": 20 * METRE, "APART_MAX": 60 * METRE}
     kept = 0

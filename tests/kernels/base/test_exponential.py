@@ -39,7 +39,7 @@ def test_gaps_equal_their_definition(mean: int) -> None:
 @example(2**32 - 1)
 @example(2**31)
 def test_definition_is_a_logarithm(word: int) -> None:
-    """The number exceeds -ln(u) by at most its resolution; it is never 0."""
+    """Check that the number exceeds -ln(u) by at most its resolution, and that it is never 0."""
     found, exact = jitter.exponential(word) / 2**20, -math.log((word | 1) / 2**32)
     assert -(2**-19) < found - exact < RESOLUTION * 1.001
     assert found > 0

@@ -70,7 +70,7 @@ def test_no_loss_and_certain_loss() -> None:
 
 
 def test_tiny_probability() -> None:
-    """Gaps of a loss rate of 1e-7 have the right mean and spread (both 10**7)."""
+    """Test the gaps of a loss rate of 1e-7: mean and standard deviation are 10**7."""
     drawn = np.array(list(gaps(1e-7, 4000)), dtype=float)
     assert abs(drawn.mean() / 1e7 - 1.0) < 5.0 / np.sqrt(drawn.size)
     assert abs(drawn.std() / 1e7 - 1.0) < 0.15

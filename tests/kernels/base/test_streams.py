@@ -27,8 +27,8 @@ TOGETHER = {
 """Modules from whose streams one simulation may draw."""
 
 ROOM = 1 << 19
-"""Numbers of a stream that is one of each flow, link or node: 512 of each of 1,024 flows at most.  Those of
-base below share this room, and their place in it tells them apart."""
+"""Numbers of a kind of stream that each flow, link or node has: at most 512 for each of 1,024 flows. Kinds
+with a smaller number share one such range and differ in their positions in it."""
 
 
 def streams(modules: list[ModuleType]) -> dict[str, int]:

@@ -75,7 +75,7 @@ WINDOW = {"log_uniform": [4, 100]}
 
 
 def paths() -> Iterator[tuple[str, Case]]:
-    """Return cases of one TCP over a hop with losses and outages, and over hops with cross traffic."""
+    """Yield cases of one TCP over a hop with losses and outages, and over hops with cross traffic."""
     hop = {**HOP, "outages": {"up": "8 s", "down": "0.5 s"}}
     for kind in (*KINDS, *LINUX, *ALONE):
         data = {"duration": "30 s", "transport": sender(kind, window=WINDOW), "hops": [hop]}
@@ -86,7 +86,7 @@ def paths() -> Iterator[tuple[str, Case]]:
 
 
 def associations() -> Iterator[tuple[str, Case]]:
-    """Return cases of SCTP over one or two paths, with and without outages."""
+    """Yield cases of SCTP over one or two paths, with and without outages."""
     transport = {"protocol": "sctp", "receiver_window": {"log_uniform": ["8 kB", "200 kB"]}}
     for count, name in ((1, "one path"), (2, "two paths")):
         for outages in ({}, {"outages": {"up": "6 s", "down": "1.5 s"}}):
@@ -105,7 +105,7 @@ WALKERS = {
 
 
 def walks() -> Iterator[tuple[str, Case]]:
-    """Return cases of a host with a handover every few seconds."""
+    """Yield cases of a host with a handover every few seconds."""
     mobility = {
         "every": {"uniform": ["4 s", "10 s"]}, "outage": {"log_uniform": ["50 ms", "600 ms"]},
         "map_to_ar": "8 ms", "map_to_map": "20 ms", "home_agent": "60 ms", "domain_size": 2,
@@ -122,7 +122,7 @@ def walks() -> Iterator[tuple[str, Case]]:
 
 
 def dumbbells() -> Iterator[tuple[str, Case]]:
-    """Return cases of flows of one TCP over a saturated link, RED, ECN, two-way traffic or several links."""
+    """Yield cases of flows of one TCP over a saturated link, RED, ECN, two-way traffic or several links."""
     link = {**HOP, "rate": {"log_uniform": ["2 Mbit/s", "20 Mbit/s"]}, "queue": {"integers": [10, 80]}}
     base = {"duration": "30 s", "warm_up": "5 s"}
     hosts = {"source_delay": {"uniform": ["1 ms", "30 ms"]}, "sink_delay": "1 ms"}
@@ -167,7 +167,7 @@ def dumbbells() -> Iterator[tuple[str, Case]]:
 
 
 def adhoc() -> Iterator[tuple[str, Case]]:
-    """Return cases of mobile nodes for each sender, and of static chains with noise."""
+    """Yield cases of mobile nodes for each sender, and of static chains with noise."""
     network = {
         "nodes": {"integers": [4, 12]}, "area": {"side": {"uniform": ["200 m", "500 m"]}}, "range": "180 m",
         "frame_error": {"uniform": ["0 %", "10 %"]}, "residual_error": {"choice": [0, "1 %", "4 %"]},
@@ -192,7 +192,7 @@ def adhoc() -> Iterator[tuple[str, Case]]:
 
 
 def radio() -> Iterator[tuple[str, Case]]:
-    """Return cases of 802.11 cells, meshes and chains with noise, rate control and hidden nodes."""
+    """Yield cases of 802.11 cells, meshes and chains with noise, rate control and hidden nodes."""
     rate = {"choice": ["6 Mbit/s", "24 Mbit/s", "54 Mbit/s"]}
     noise = {"uniform": ["0 %", "20 %"]}
     cell = {"standard": "802.11g", "cell": {"stations": {"integers": [2, 6]}}, "rate": rate}

@@ -28,7 +28,7 @@ class Queue:
         self.number = 0
 
     def step(self, wait_ms: float, packets: int = 40) -> int:
-        """Return the drops that have become due at the end of a step, and reset their count."""
+        """Advance by a step and return its drops, which no longer count as due."""
         self.words[LinkWord.QUEUED] = packets * ONE
         self.words[LinkWord.BACKLOG] = packets * 1000 * ONE
         self.floats[LinkFloat.WAIT] = wait_ms / 10

@@ -115,8 +115,8 @@ def test_no_link_carries_more_than_its_rate(model: str, seed: int) -> None:
         last &= (rows.flows[..., Flow.HOPS] > 0) & (np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None])
         received = (flows[..., FlowOut.RECEIVED] * sizes * last).sum(axis=1)
         needs = received * (rows.links[:, hop, Link.BYTE_TIME] / 2.0**20)
-        # What was in flight when counting began, a step's worth of rounding, and drops of a full queue, which
-        # are charged a step later.
+        # Tolerance: packets in flight when counting began, the rounding of a step, and drops of a full queue,
+        # which are counted a step later.
         before = (flows[..., FlowOut.IN_FLIGHT_BEFORE] * sizes * last).sum(axis=1)
         charged = 2 * sizes.max(axis=1) if model == "fluid_aqm" else 0
         slack = (before + charged) * (rows.links[:, hop, Link.BYTE_TIME] / 2.0**20) + 25e6

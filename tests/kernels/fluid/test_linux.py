@@ -257,7 +257,7 @@ def test_bbr3_cruises_at_the_bandwidth_and_probes_beyond_it() -> None:
     # A bandwidth probe begins 2.5 s after an RTT probe, which occurs every 5 s and restarts the cycle.
     assert max(np.diff(probes)) < 6 and len(probes) >= 3
     halved = windows[bbr3.Mode.PROBE_RTT]
-    assert 3 * 3 <= len(halved) <= 3 * 5 and min(halved) == 40  # three times, for 200 ms and a round trip
+    assert 3 * 3 <= len(halved) <= 3 * 5 and min(halved) == 40  # 3 probes of 200 ms and a round trip
 
 
 def test_losses_lower_the_short_term_bound_of_bbr3_until_the_next_probe() -> None:

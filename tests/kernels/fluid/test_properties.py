@@ -76,7 +76,7 @@ class Path:
         data = wire((self.chunk + p[:, RowP.HEADER])[:, None], hops[..., Hop.BYTE_TIME]) * self.there
         acks = wire(p[:, ReliableP.ACK, None], hops[..., Hop.R_BYTE_TIME]) * self.there
         delays = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]) * self.there
-        self.base = (data + acks + delays).sum(axis=1)  # round trip of a lone packet [ns]
+        self.base = (data + acks + delays).sum(axis=1)  # round trip of a single packet [ns]
         self.forth = (data + hops[..., Hop.DELAY] * self.there).sum(axis=1)  # to the receiver [ns]
         self.slowest = data.max(axis=1)  # a packet at the slowest hop, without cross traffic [ns]
         self.window = np.where(sctp, np.maximum(p[:, SctpP.RWND] // self.chunk, 1), p[:, RowP.WINDOW])
@@ -337,7 +337,7 @@ def test_a_lone_flow_fills_its_link(tcp: str) -> None:
     rows = lone()
     out = simulate(f"fluid_{tcp}", rows)[0]
     assert out[Out.DELIVERED] == pytest.approx(60 / 800e-6, rel=0.01)
-    if tcp != "vegas":  # the others fill the queue, too: window over rate
+    if tcp != "vegas":  # the others also fill the queue: RTT is window over rate
         assert out[Out.RTT_SUM] / out[Out.RTT_SAMPLES] == pytest.approx(200 * 800e3, rel=0.02)
 
 

@@ -130,7 +130,7 @@ def test_round_trips_are_smoothed_as_linux_does() -> None:
         550_000,
         175,
     )
-    smooth(10_000)  # 140 ms below the mean: an eighth of what that exceeds the deviation by
+    smooth(10_000)  # 140 ms below the mean: the excess over the deviation counts an eighth
     assert (s[Tcp.SRTT_US], s[Tcp.MDEV_US]) == (1_060_000, 550_000 + (140_000 - 137_500) // 8)
 
 

@@ -121,10 +121,10 @@ def over(losses: Sequence[float], **transport: Any) -> Any:
 @pytest.mark.full
 @pytest.mark.parametrize("control", ["lia", "olia", "balia"])
 def test_together_they_take_what_one_tcp_takes(control: str) -> None:
-    """Published fixed point with equal losses: the windows add up to sqrt(2 / p), that of one TCP.
+    """Test the published fixed point with equal losses: the windows add up to sqrt(2 / p), that of one TCP.
 
-    Windows of four subflows have 6 packets each, for which the fixed point, a limit of many packets, is 9 to
-    18 % too low: only their goodput is tested.
+    The fixed point is a limit for large windows. Windows of four subflows have 6 packets each, for which it
+    is 9 to 18 % too low, so that only their goodput is tested.
     """
     tcp = over([LOSS], protocol="linux", congestion_control="reno", payload="1424 B", header="76 B")
     two, four = (over([LOSS] * n, protocol="mptcp", congestion_control=control) for n in (2, 4))
@@ -134,7 +134,7 @@ def test_together_they_take_what_one_tcp_takes(control: str) -> None:
 
 @pytest.mark.full
 def test_windows_of_lia_are_inversely_proportional_to_losses() -> None:
-    """RFC 6356, section 3: windows proportional to 1 / p, whose sum is that of a TCP on the best path."""
+    """Test RFC 6356, section 3: windows are proportional to 1 / p, with the sum of a TCP on the best path."""
     found = over([0.002, 0.008], protocol="mptcp", congestion_control="lia")
     assert found.subflow_1_bps / found.subflow_2_bps == pytest.approx(4, rel=0.2)
     assert found.mean_cwnd_packets == pytest.approx(sqrt(2 / 0.002), rel=0.15)

@@ -103,7 +103,7 @@ def bound(pairs: dict[int, tuple[int, int]]) -> tuple[Any, Any, Any]:
     ("overhead", "least", "cells", "size", "on_line"),
     [
         (38, 84, 0, 1500, 1538), (38, 84, 0, 40, 84), (46, 84, 0, 1492, 1538),  # Ethernet, PPPoE
-        (10, 0, 1, 1500, 32 * 53), (8, 0, 1, 40, 53), (8, 0, 1, 41, 2 * 53),  # RFC 2684: 48 B a cell
+        (10, 0, 1, 1500, 32 * 53), (8, 0, 1, 40, 53), (8, 0, 1, 41, 2 * 53),  # RFC 2684: 48 B per cell
     ],
 )  # fmt: skip
 def test_framing_in_known_cases(overhead: int, least: int, cells: int, size: int, on_line: int) -> None:

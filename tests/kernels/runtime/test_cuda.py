@@ -33,7 +33,7 @@ def test_verdicts_are_those_of_the_cases_and_everyday_models_spill_no_registers(
 @pytest.mark.timeout(1800)  # ptxas takes ten minutes for the largest models
 @pytest.mark.parametrize("name", cases())
 def test_ptx_passes(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
-    """The present PTX has a verdict; otherwise all checks are run now."""
+    """Check that the present PTX has a verdict; otherwise all checks are run now."""
     case, verdict = cases()[name], verdicts.stored().get(name)
     assert verdict, f"no verdict: python -m tests.campaigns ptx '{name}'"
     if verdict.get("sources") == verdicts.sources_hash(case):

@@ -154,7 +154,7 @@ def test_a_model_is_loaded_once(pretend: Pretend) -> None:
 def test_launches_are_bounded_in_time(
     pretend: Pretend, monkeypatch: pytest.MonkeyPatch, launches: list[int], row_s: float
 ) -> None:
-    """No launch lasts longer than a second, except one of rows that the device runs all at once."""
+    """Check that a launch lasts at most a second, unless the device runs all of its rows at once."""
     pretend()
     monkeypatch.setattr(device, "time", SimpleNamespace(perf_counter=lambda: row_s * sum(launches)))
     monkeypatch.setattr(device, "THREADS_AT_ONCE", 40)

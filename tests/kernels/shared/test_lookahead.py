@@ -72,7 +72,7 @@ def dumbbell(mbps: int) -> SharedRows:
     ).rows  # fmt: skip
 
 
-@pytest.mark.parametrize("mbps", [10, 40, 200])  # a SYN takes longer there than data to a host, or less time
+@pytest.mark.parametrize("mbps", [10, 40, 200])  # a SYN on the link takes longer than data to a host, or less
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_dumbbell_takes_a_turn_for_a_packet(mbps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = dumbbell(mbps)

@@ -52,7 +52,7 @@ def test_nothing_is_delivered_over_a_link_that_is_down() -> None:
     out = run(failing(rows, (2 * SECOND, 3 * SECOND), (5 * SECOND, 5 * SECOND + 500 * MS)))
     f, k = split(rows, out)
     up, wire = 10 * SECOND - 1500 * MS, int(rows.links[0, 0, Link.DELAY])
-    carried = (up - 3 * wire) // (SIZE * LINK_BYTE)  # two outages lose the packets on the wire
+    carried = (up - 3 * wire) // (SIZE * LINK_BYTE)  # lost in two outages, in flight at the end
     assert abs(f["RECEIVED"][0, 0] - carried) < 12
     assert f["DROPS_RANDOM"][0, 0] >= 2 * wire // (SIZE * LINK_BYTE)
     assert abs(k["BUSY"][0, 0] - up) < 20 * SIZE * LINK_BYTE

@@ -37,7 +37,7 @@ CONSTANTS = np.zeros(0)
 @pytest.mark.full
 @pytest.mark.parametrize(("name", "run"), [
     ("tcp_linux26", run_as_python),
-    ("tcp_linux26_westwood", launch.run),  # which other tests compile anyway
+    ("tcp_linux26_westwood", launch.run),  # other tests compile this model, too
 ])  # fmt: skip
 def test_kernel_equals_twin(name: str, run: Callable[..., Any]) -> None:
     rows = tcp_rows(150, seed=7)
@@ -153,7 +153,7 @@ def test_timestamps_are_rounded_and_short_samples_hardly_count() -> None:
     srtt, rttvar = linux26.smooth(np.int64(100), np.int64(0), np.int64(0))
     assert (srtt, rttvar) == (800, 200)
     assert linux26.smooth(np.int64(200), srtt, rttvar) == (900, 250)
-    assert linux26.smooth(np.int64(20), srtt, rttvar) == (720, 203)  # 80 below: 30 / 8 more, not 30
+    assert linux26.smooth(np.int64(20), srtt, rttvar) == (720, 203)  # 80 below: grows by 30 / 8, not 30
     assert linux26.smooth(np.int64(90), srtt, rttvar) == (790, 160)
 
 
