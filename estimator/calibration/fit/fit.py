@@ -32,7 +32,7 @@ CHAINS = 400
 SEARCH_WAVES, WAVES = 5, 7
 """Number of later waves that search with single runs, and with emulators."""
 SEARCH_EFFECTIVE = 40
-"""Effective number of candidates around which the search goes on."""
+"""Effective number of candidates around which the search continues."""
 JITTER = 0.5
 """Length of the random steps of the search, as a share of the difference of two good candidates."""
 HEAT = 4.0

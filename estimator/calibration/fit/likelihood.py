@@ -114,7 +114,7 @@ class Emulator(NamedTuple):
     """Linear functions of the free fields for the numbers of a run around each simulated candidate."""
 
     metric: Floats
-    """Factor [fields, fields] of positions, after which distances in all directions count alike."""
+    """Factor [fields, fields] of positions, that scales distances equally in all directions."""
     tree: Any
     """Search tree of the candidates."""
     at: Floats

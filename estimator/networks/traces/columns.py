@@ -105,7 +105,7 @@ def _candidates(names: list[str]) -> dict[str, list[int]]:
 
 
 def _remedy(given: Table) -> str:
-    """Return what to write for columns that cannot be told from their names."""
+    """Return what to write if the names do not identify the columns."""
     if not given.names:
         return "write a header with units, as in time_s,rate_mbps,delay_ms"
     likely = _candidates(given.names)

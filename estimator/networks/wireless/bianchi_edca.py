@@ -3,7 +3,7 @@
 Sources: G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function" (IEEE JSAC
 18(3), 2000); unequal stations: D. Malone, K. Duffy, D. Leith, "Modeling the 802.11 distributed coordination
 function in nonsaturated heterogeneous conditions" (IEEE/ACM ToN 15(1), 2007); BlockAckReq: IEEE 802.11-2020,
-10.25.2. All stations hear each other, all have the same AIFS, and nothing is lost except by collisions.
+10.25.2. All stations sense each other and have the same AIFS, and frames are lost only by collisions.
 
 Time is divided into model slots: an idle slot, or a transmission with all that follows it. Contrary to DCF, a
 backoff counts every model slot, also those with a transmission (10.23.2.4). An attempt collides with

@@ -244,7 +244,7 @@ def _of_function(functions: Ints, agreements: Ints, column: Function) -> Ints:
 
 
 def _fill_backlogs(wireless: Wireless, functions: Ints, agreements: Ints, flows: Ints, hops: Ints) -> None:
-    """Fill in the backlogs of saturated flows, and let their queues hold them beside the queue limit."""
+    """Fill in the backlogs of saturated flows, for which queues have room in addition to their limit."""
     saturated = flows[:, :, Flow.BACKLOG] > 0
     amsdu = functions[:, :, Function.AMSDU].max(axis=1, initial=0) > 0
     backlog = 2 * wireless.block_ack_window * np.where(amsdu, 6, 1)
