@@ -1,4 +1,4 @@
-"""Geometry of an 802.11 network: positions of nodes, routes of frames, and which nodes receive and sense each other.
+"""Geometry of an 802.11 network: positions, routes of frames, and which nodes receive and sense each other.
 
 Arrays are over the rows [n] of an ensemble; networks may differ in size. The nodes of a row are 0 .. nodes -
 1, the last is the gateway; N is the maximum number of nodes.
