@@ -1,1 +1,1 @@
-"""Mobile ad hoc networks: nodes that move, routes that break, a flow over the changing route."""
+"""Mobile ad hoc networks: moving nodes, changing routes, and one flow over the current route."""

@@ -1,7 +1,7 @@
 """Route caches of the nodes.
 
-Source: Johnson, Hu and Maltz, RFC 4728 (DSR), with the path cache of ns-2: whole paths, the oldest replaced
-first, cut where a link is reported broken.  `m` is scratch.
+Source: Johnson, Hu and Maltz, RFC 4728 (DSR), with the path cache of ns-2: it stores whole paths, replaces
+the oldest first, and truncates paths at a link that is reported broken. `m` is scratch.
 """
 
 from typing import Any
@@ -70,7 +70,8 @@ def _look_up(m: Any, i: Any, j: Any) -> Any:
 def find(m: Any, i: Any, j: Any) -> Any:
     """Return the shortest route from node i to node j, or none: from the cache, or of the ideal router.
 
-    Only source and sink ask again and again, each for the other: their answers are kept.
+    Only source and sink request routes repeatedly, each to the other; the results of these lookups are
+    stored.
     """
     at = NODES + i * NODE_WORDS
     ideal = m[Manet.ROUTING] == IDEAL

@@ -1,9 +1,8 @@
-"""Route discovery: packets that wait for a route, and the route requests.
+"""Route discovery: route requests, and packets that wait for a route.
 
-Source: RFC 4728 (DSR) in the form of ns-2: a request that asks the neighbours only, then one to all, with
-back-off between; packets that have waited go `SPACING` apart.  With the ideal router: when a link comes.
-
-`m` is scratch, `t` the time [ns].
+Source: RFC 4728 (DSR) as implemented by ns-2: a request goes to the neighbours only, then one to the whole
+network, with exponential back-off between requests. Packets that have waited are sent `SPACING` apart. With
+the ideal router waiting packets are sent when a link appears. `m` is scratch, `t` the time [ns].
 """
 
 from typing import Any
@@ -48,15 +47,15 @@ REQUEST_MOST = 10_000 * MS
 RING_WAIT = 30 * MS
 """Time from a request to the neighbours until the request to the whole network [ns]."""
 JITTER = 10 * MS
-"""Maximum random delay of requests, and of replies from the node that was searched for [ns]."""
+"""Maximum random delay of requests, and of replies from the target of a request [ns]."""
 CHECK = 30 * MS
-"""Least time between checks of the packets that wait for a route [ns]; at most twice that."""
+"""Minimum time between checks of the packets that wait for a route; at most twice that [ns]."""
 SPACING = 30 * MS
 """Interval between packets that are sent after waiting for a route [ns]."""
 WAIT_MOST = 30_000 * MS
 """Maximum time that a packet waits for a route [ns]."""
 PASS_ON = 1000 * MS
-"""Maximum age of a broken link that is reported in a request [ns]."""
+"""Maximum age of a broken link that is reported in a route request [ns]."""
 
 
 @noinline
@@ -77,12 +76,12 @@ def _other_end(m: Any, i: Any) -> Any:
     return m[Manet.SINK] if i == m[Manet.SOURCE] else m[Manet.SOURCE]
 
 
-# Frames that wait for a moment.
+# Delayed frames.
 
 
 @noinline
 def _random_part(m: Any, i: Any, span: Any) -> Any:
-    """Return a uniform random number in [0, span), the next that the routing of node i draws."""
+    """Return a uniform random number in [0, span): the next one of the routing stream of node i."""
     at = NODES + i * NODE_WORDS
     number = m[at + Node.DRAWN]
     m[at + Node.DRAWN] = number + 1
@@ -92,7 +91,7 @@ def _random_part(m: Any, i: Any, span: Any) -> Any:
 
 @noinline
 def jittered(m: Any, i: Any, t: Any, frame: Any) -> None:
-    """Put a frame into the queue of node i after a random delay, or at once if another frame is delayed."""
+    """Enqueue a frame at node i after a random delay, or at once if another frame is already delayed."""
     at = NODES + i * NODE_WORDS
     if m[at + Node.DELAYED_AT] < NO_KEY:
         enqueue(m, i, t, frame)
@@ -104,7 +103,7 @@ def jittered(m: Any, i: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def delayed(m: Any, i: Any, t: Any) -> None:
-    """Put the delayed frame of node i into its queue: DELAYED_AT is now."""
+    """Enqueue the delayed frame of node i; called at DELAYED_AT."""
     at = NODES + i * NODE_WORDS
     m[at + Node.DELAYED_AT] = NO_KEY
     rekey(m, i)
@@ -186,7 +185,7 @@ def _remove(m: Any, at: Any, k: Any) -> None:
 
 @noinline
 def _reckon(m: Any, i: Any, t: Any) -> None:
-    """Update the next due time of the buffer of node i, and the time that the source has waited."""
+    """Update the next due time of the buffer of node i, and the total waiting time of the source."""
     at = NODES + i * NODE_WORDS
     next_due = np.int64(NO_KEY)
     waits = False
@@ -213,8 +212,10 @@ def _schedule(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def check(m: Any, i: Any, t: Any) -> None:
-    """Send buffered packets of node i that have a route, and drop those that waited too long: CHECK_AT is
-    now."""
+    """Send buffered packets of node i that have a route, and drop those that waited too long.
+
+    Called at CHECK_AT.
+    """
     at = NODES + i * NODE_WORDS
     j = _other_end(m, i)
     left = False
@@ -271,7 +272,7 @@ def _flush(m: Any, i: Any, t: Any, spacing: Any) -> None:
 
 @noinline
 def due(m: Any, i: Any, t: Any) -> None:
-    """Send the buffered packet of node i whose turn it is: DUE_AT is now."""
+    """Send the next due packet in the buffer of node i; called at DUE_AT."""
     at = NODES + i * NODE_WORDS
     k = np.int64(0)
     while m[m[at + Node.BUFFER] + WAITING_WORDS * k + Waiting.DUE] != t:
@@ -285,7 +286,7 @@ def due(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def found(m: Any, i: Any, t: Any) -> None:
-    """Schedule the packets of node i that waited for the route that it has learnt."""
+    """Schedule the buffered packets of node i for which it has learned a route."""
     at = NODES + i * NODE_WORDS
     m[at + Node.OUTSTANDING] = 0
     m[at + Node.LAST_REQUEST] = NO_TIME
@@ -296,6 +297,6 @@ def found(m: Any, i: Any, t: Any) -> None:
 
 @noinline
 def link_comes(m: Any, t: Any) -> None:
-    """Send the packets that wait at source and sink and have a route now; only with the ideal router."""
+    """Send the packets at source and sink that have a route now; called only with the ideal router."""
     _flush(m, m[Manet.SOURCE], t, np.int64(0))
     _flush(m, m[Manet.SINK], t, np.int64(0))

@@ -1,9 +1,8 @@
-"""A mobile ad hoc network with one flow: nodes move, links come and go, routes break, transport has to cope.
+"""Engine of a mobile ad hoc network with one flow: mobility, link changes, route breaks and transport.
 
-One thread simulates a network.  The next event is the earliest among the nodes' keys, the flow and the
-topology; a scan finds it, so there is no heap and no allocation.
-
-`m` is scratch, `f` the sender's floats, `t` the time [ns].
+One thread simulates one network. The next event is the earliest of the nodes' keys, the flow and the
+topology. A scan finds it, so the engine needs no heap and no allocation. `m` is scratch, `f` the sender's
+floats, `t` the time [ns].
 """
 
 from collections.abc import Callable
@@ -88,10 +87,9 @@ def simulate(
 
 
 def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, trace: Any) -> Any:
-    """Process all events in order of time; at equal times those of the topology first, then by phase and
-    node.
+    """Process all events in order of time; simultaneous events of the topology first, then by phase and node.
 
-    Returns when the run ends: at once when it has become worthless.
+    Returns the end of the run [ns]. The run ends at once if it is invalid and must be repeated.
     """
     end = m[RowP.END]
     n = m[Manet.NODES]
@@ -115,7 +113,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
 
 @noinline
 def _at_topology(m: Any, times: Any, places: Any, t: Any, trace: Any) -> None:
-    """Process a change of a leg, a link or a sense bit."""
+    """Process the end of a leg, or a change of a link or sense bit."""
     what, i, j = topology.event(m, times, places, t)
     comes = what == Change.LINK and sets.holds(m, NODES + i * NODE_WORDS + Node.LINK, j)
     if comes and m[Manet.ROUTING] == IDEAL:
@@ -151,7 +149,7 @@ def _at_start(m: Any, f: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
 
 @noinline
 def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
-    """End the exchange that node i began."""
+    """End the exchange that node i started."""
     at = NODES + i * NODE_WORDS
     m[at + Node.END] = NO_KEY
     sets.write(m, Word.ON_AIR, sets.remove(sets.read(m, Word.ON_AIR), i))
@@ -191,7 +189,7 @@ def _at_end(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, trace: 
 
 @noinline
 def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, frame: Any, trace: Any) -> None:
-    """Deliver the frame of node i that has crossed its link."""
+    """Deliver the frame of node i to its next hop."""
     j = routes.node(frame.route, hop_of(frame.head) + 1)
     if routing.hear(m, j, t, frame):
         if goes_forth(frame.head):

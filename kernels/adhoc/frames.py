@@ -14,11 +14,11 @@ from netcarlo.kernels.base.parameters import RowP
 class Kind(IntEnum):
     """Kind of a frame; kinds from REQUEST on are routing frames."""
 
-    DATA = 0  # and what else an association sends to the sink
-    ACK = 1  # and what else it sends to the source
+    DATA = 0  # data, and other packets of the association to the sink
+    ACK = 1  # acknowledgements, and other packets of the association to the source
     PROBE = 2
-    REPLY = 3  # to a probe
-    REQUEST = 4  # for a route, broadcast
+    REPLY = 3  # reply to a probe
+    REQUEST = 4  # route request, broadcast
     ROUTE_REPLY = 5
     ROUTE_ERROR = 6
 
@@ -45,7 +45,8 @@ CONTROL = 1 << 3
 
 HOP_SHIFT, SALVAGE_SHIFT, TRANSMISSION_SHIFT = 4, 8, 12
 PACKET_SHIFT: Any = slot("packet_shift")
-"""The bits above are the number of the packet; those from TRANSMISSION_SHIFT on tell its copies apart."""
+"""Lowest bit of the packet number in `head`. The bits from TRANSMISSION_SHIFT on distinguish its
+retransmissions."""
 ONE_HOP = 1 << HOP_SHIFT
 ONE_SALVAGE = 1 << SALVAGE_SHIFT
 NODE_BITS, NODE_MASK = 8, 255
@@ -99,7 +100,7 @@ def salvages_of(head: Any) -> Any:
 
 
 def afresh(head: Any) -> Any:
-    """Return the first word of a packet that is sent again on a new route."""
+    """Return the first word of a packet that is retransmitted on a new route."""
     return head & ~np.int64(_JOURNEY)
 
 

@@ -1,4 +1,4 @@
-"""Events and packets of the flow as the engine passes them to its source and its sink.
+"""Events and packets of the flow, passed from the engine to its source and its sink.
 
 `m` is scratch, `f` the sender's floats, `constants` those of a user's congestion control, `t` the time [ns];
 `trace` are the rows of the trace (`observers.trace`).
@@ -44,7 +44,7 @@ def prepare(m: Any, f: Any, free: Any) -> None:
 
 @noinline
 def on_event(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
-    """Process the event of the flow that is due: it starts, or a timer expires."""
+    """Process the due event of the flow: its start, or the expiry of a timer."""
     starts = m[Word.FLOW_AT] == t
     if starts:
         m[Word.FLOW_AT] = FOREVER
@@ -58,7 +58,7 @@ def first_event(m: Any, f: Any, constants: Any, trace: Any) -> None:
 
 @noinline
 def on_notice(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
-    """Tell the sender that a link of its route is broken."""
+    """Notify the sender that a link of its route is broken."""
     m[Word.NOTICE] = 0
     if not ONE_WAY:
         host.on_notice(event(m, f, constants, t, trace))
@@ -119,7 +119,7 @@ def is_last(m: Any, head: Any) -> Any:
 
 
 def sequence_of(m: Any, number: Any) -> Any:
-    """Return what a trace calls a packet of the sender; it is left out if negative."""
+    """Return the number of a packet of the sender in traces; packets with a negative number are omitted."""
     return number if ONE_WAY else association.sequence_of(m, m[m[Word.ASSOCIATION] :], number)
 
 

@@ -1,8 +1,8 @@
-"""The columns of the arrays that go into the ad hoc engine and come out of it.
+"""Columns of the arrays that the ad hoc engine reads and writes.
 
-As in `netcarlo.kernels.base.layout`, times are int64 nanoseconds and sizes bytes.  Lengths are int64 in units
-of 2**-16 m and speeds in units of 2**-16 m/s: so positions and the moments at which links come and go are
-computed with integers, and are the same on every target.
+As in `netcarlo.kernels.base.layout`, times are int64 nanoseconds and sizes bytes. Lengths are int64 in units
+of 2**-16 m and speeds in units of 2**-16 m/s, so positions and the times of link changes are computed with
+integers and are equal on every target.
 """
 
 from enum import IntEnum, auto
@@ -23,69 +23,69 @@ MOST_SMALL = 64
 """Maximum number of nodes of a network whose sets of nodes are one word."""
 
 MOST_ROUTE, MOST_LONG_ROUTE = 9, 14
-"""Maximum number of nodes of a route, both ends included, in networks of up to MOST_SMALL nodes and of
-more."""
+"""Maximum number of nodes of a route, both ends included, in networks of up to MOST_SMALL nodes and in larger
+ones."""
 
 METRE = 1 << 16
 """Units of length in a metre."""
 
 
 class Manet(IntEnum):
-    """Parameters of the network (columns of `ManetRows.parameters`, behind those of `P`)."""
+    """Parameters of the network (columns of `ManetRows.parameters`, following those of `P`)."""
 
     NODES = len(P)  # number of nodes
-    SOURCE = auto()  # the node that sends
-    SINK = auto()  # the node that receives
-    OBSERVE = auto()  # one of the constants below
+    SOURCE = auto()  # node of the sender
+    SINK = auto()  # node of the receiver
+    OBSERVE = auto()  # one of the OBSERVE_ constants below
     # How nodes move.
-    MOBILITY = auto()  # one of the constants below
-    WIDTH = auto()  # of the area
+    MOBILITY = auto()  # mobility model, one of the constants below
+    WIDTH = auto()  # width of the area
     HEIGHT = auto()
-    SPEED_MIN = auto()  # least speed of a leg, drawn evenly
-    SPEED_MAX = auto()  # greatest speed; Gauss-Markov: both are the standard deviation on each axis
-    PAUSE_MIN = auto()  # least pause after a leg of random waypoint, drawn evenly [us]
-    PAUSE_MAX = auto()  # longest [us]
-    LEG = auto()  # mean time of a leg of random direction, step of Gauss-Markov [us]
-    MEMORY = auto()  # Gauss-Markov: weight of the old speed, times 2**16
-    FRESH = auto()  # Gauss-Markov: weight of what is drawn, times 2**16
-    MOTION_BEFORE = auto()  # time that nodes have moved before time 0 [ns]
+    SPEED_MIN = auto()  # minimum speed of a leg, uniformly distributed
+    SPEED_MAX = auto()  # maximum speed; Gauss-Markov: both are the standard deviation on each axis
+    PAUSE_MIN = auto()  # minimum pause after a leg of random waypoint, uniformly distributed [us]
+    PAUSE_MAX = auto()  # maximum pause [us]
+    LEG = auto()  # mean duration of a leg of random direction; step of Gauss-Markov [us]
+    MEMORY = auto()  # Gauss-Markov: weight of the previous velocity, times 2**16
+    FRESH = auto()  # Gauss-Markov: weight of the random velocity, times 2**16
+    MOTION_BEFORE = auto()  # duration of motion before time 0 [ns]
     # Radio.
-    RANGE = auto()  # a frame is decoded up to this distance
-    SENSE = auto()  # a frame is sensed up to this distance, not below RANGE
-    CAPTURE = auto()  # an interferer this many times as far away does no harm: square of it times 2**10
+    RANGE = auto()  # transmission range: a frame is decoded up to this distance
+    SENSE = auto()  # sensing range: a frame is sensed up to this distance, at least RANGE
+    CAPTURE = auto()  # squared distance ratio, interferer to sender, for capture, times 2**10
     # Medium access.
-    SLOT = auto()  # [ns]
+    SLOT = auto()  # slot time [ns]
     SIFS = auto()
-    EIFS = auto()  # wait after a frame that was sensed and not decoded [ns]
-    CW_MIN = auto()  # slots
+    EIFS = auto()  # EIFS: wait after a frame that was sensed and not decoded [ns]
+    CW_MIN = auto()  # minimum contention window [slot]
     CW_MAX = auto()
-    SHORT_RETRY = auto()  # attempts of an RTS
-    LONG_RETRY = auto()  # attempts of a data frame
-    PREAMBLE = auto()  # preamble and PLCP header [ns]
-    RTS = auto()  # time on air, preamble included [ns]
+    SHORT_RETRY = auto()  # maximum attempts of an RTS
+    LONG_RETRY = auto()  # maximum attempts of a data frame
+    PREAMBLE = auto()  # duration of preamble and PLCP header [ns]
+    RTS = auto()  # duration of an RTS, preamble included [ns]
     CTS = auto()
     MAC_ACK = auto()
-    BYTE_TIME = auto()  # of a unicast data frame [ns]
-    BROADCAST_BYTE_TIME = auto()  # [ns]
-    OVERHEAD = auto()  # bytes that network and MAC layer add to a packet
-    QUEUE = auto()  # most packets that wait in a node, the one being sent not counted
+    BYTE_TIME = auto()  # transmission time of a byte of a unicast data frame [ns]
+    BROADCAST_BYTE_TIME = auto()  # transmission time of a byte of a broadcast frame [ns]
+    OVERHEAD = auto()  # bytes added to a packet by network and MAC layer
+    QUEUE = auto()  # queue limit of a node, the frame in service not counted [packet]
     # Errors: rows of `ManetRows.losses`.
-    FRAME_LOSS = auto()  # each frame at the radio that it is for
-    RESIDUAL = auto()  # data segments that reach the sink's host
-    ACK_RESIDUAL = auto()  # segments without data that reach a host: ACKs, probes, a SYN
-    ROUTING = auto()  # one of the constants below
+    FRAME_LOSS = auto()  # loss of each frame at the receiving radio
+    RESIDUAL = auto()  # loss of data segments at the receiving host
+    ACK_RESIDUAL = auto()  # loss of segments without data at a host: ACKs, probes, SYN
+    ROUTING = auto()  # routing protocol, one of the constants below
     # Source and sink are so far apart when the flow starts.
     APART_MIN = auto()
-    APART_MAX = auto()  # 0: any distance
+    APART_MAX = auto()  # maximum distance of source and sink at the start; 0: any distance
     COLUMNS = auto()
 
 
 OBSERVE_END = 0
 OBSERVE_COMPLETION = 1
-"""The run ends when the last acknowledgement of a finite transfer is back."""
+"""The run ends when the last acknowledgement of a finite transfer reaches the sender."""
 
 MOST_ATTEMPTS = 1 << 15
-"""Maximum number of draws of source and sink until they have the required distance."""
+"""Maximum number of draws for the required distance of source and sink."""
 
 STATIC = 0
 RANDOM_WAYPOINT = 1
@@ -96,92 +96,93 @@ GIVEN = 4
 
 DSR = 0
 IDEAL = 1
-"""Every packet takes the shortest path of that moment; no control traffic."""
+"""Ideal routing: every packet uses the current shortest path; no control traffic."""
 
 
 class Place(IntEnum):
-    """A place where a node is at a time (last axis of `ManetRows.places`); it moves straight to the next."""
+    """Position of a node at a time (last axis of `ManetRows.places`); the node moves straight to the next
+    one."""
 
     X = 0
     Y = 1
 
 
 class ManetOut(IntEnum):
-    """The first outcomes of a row; those of the nodes (`NodeOut`) and of delays (`base.delays`) follow.
+    """First outcomes of a row; those of the nodes (`NodeOut`) and of delays (`base.delays`) follow.
 
-    Data segments only: what else an association puts out counts in HANDSHAKES at most.  Statistics of the
-    network, from CONNECTED on, are integrals over the time ELAPSED; they count in microseconds.
+    Only data segments are counted; other packets of an association are counted in HANDSHAKES at most.
+    Statistics of the network, from CONNECTED on, are integrals over the time ELAPSED [us].
     """
 
     STATUS = 0  # one of the STATUS_ constants of `base.layout`
-    EXCHANGES = 1  # frames put on the air, with their RTS, CTS and ACK
+    EXCHANGES = 1  # frames transmitted, with their RTS, CTS and ACK
     ELAPSED = 2  # end of the run [ns]
     # The flow.
-    SENT = 3  # data segments put out, retransmissions included
+    SENT = 3  # data segments sent, retransmissions included
     RETRANSMITTED = 4
-    RECEIVED = 5  # data segments that reached the receiver, duplicates included
-    DELIVERED = 6  # distinct ones
+    RECEIVED = 5  # data segments received, duplicates included
+    DELIVERED = 6  # distinct data segments received
     IN_ORDER = 7
     ACKED = 8  # data segments cumulatively acknowledged at the sender
     TIMEOUTS = 9
     FAST_RETRANSMITS = 10
     CWND_CUTS = 11
-    HANDSHAKES = 12  # SYNs put out
-    PROBES = 13  # probe segments put out
-    PROBE_CYCLES = 14  # times that the sender stopped to probe, or was frozen
-    PROBE_TIME = 15  # time for which it was stopped or frozen [ns]
+    HANDSHAKES = 12  # SYNs sent
+    PROBES = 13  # probe segments sent
+    PROBE_CYCLES = 14  # number of pauses for probing or frozen periods of the sender
+    PROBE_TIME = 15  # total duration of these pauses and periods [ns]
     SPARED = 16  # losses after which the window was not reduced
-    DROPS_QUEUE = 17  # data segments that found a queue full
-    DROPS_ROUTE = 18  # given up on a broken link without another route
-    DROPS_BUFFER = 19  # that waited for a route in vain
-    DROPS_RANDOM = 20  # lost to residual errors
+    DROPS_QUEUE = 17  # data segments dropped by full queues
+    DROPS_ROUTE = 18  # data segments dropped on a broken link without another route
+    DROPS_BUFFER = 19  # data segments dropped while waiting for a route
+    DROPS_RANDOM = 20  # data segments lost to residual errors
     ACKS_SENT = 21
-    ACK_DROPS = 22  # all causes
-    IN_FLIGHT = 23  # data segments on the way, or waiting for a route, at the end
+    ACK_DROPS = 22  # acknowledgements dropped or lost, all causes
+    IN_FLIGHT = 23  # data segments in flight, or waiting for a route, at the end
     FIRST_RX = 24  # first arrival of data [ns] or NEVER
     LAST_RX = 25
     COMPLETED = 26  # arrival of the last missing segment of a finite transfer [ns] or NEVER
-    FINISHED = 27  # its acknowledgement is back [ns] or NEVER
-    HOPS = 28  # hops of the data segments that reached the sink's node, summed
+    FINISHED = 27  # its acknowledgement at the sender [ns] or NEVER
+    HOPS = 28  # total hops of the data segments that reached the sink's node
     ARRIVED = 29  # data segments that reached the sink's node
     # Routing.
-    BREAKS = 30  # links that the MAC gave up
-    FALSE_BREAKS = 31  # of those, links that were there
+    BREAKS = 30  # link failures reported by the MAC
+    FALSE_BREAKS = 31  # of these, links that existed
     DISCOVERIES = 32  # route requests originated
-    ROUTING_FRAMES = 33  # requests, replies and errors put on the air
-    ROUTE_ERRORS = 34  # originated
-    SALVAGED = 35  # packets sent on another route by the node that found the link broken
-    SHORTENED = 36  # gratuitous replies: a later node of a route heard the packet itself
+    ROUTING_FRAMES = 33  # route requests, replies and errors transmitted
+    ROUTE_ERRORS = 34  # route errors originated
+    SALVAGED = 35  # packets salvaged (RFC 4728, section 8.3.6)
+    SHORTENED = 36  # gratuitous replies: a later node of a route received the packet directly
     WAITED = 37  # time during which the source had packets and no route [ns]
     # The network.
     CONNECTED = 38  # time with a path between source and sink [us]
-    SPLIT = 39  # time during which some node is out of reach of the source [us]
+    SPLIT = 39  # time during which some node is not reachable from the source [us]
     HOPS_1 = 40  # time with a shortest path of one hop [us]
     HOPS_2 = 41
     HOPS_3 = 42
     HOPS_4 = 43
-    HOPS_5 = 44  # or more
+    HOPS_5 = 44  # time with a shortest path of five or more hops [us]
     HOPS_SHORTEST = 45  # hops of the shortest path, integrated [hop us]
     HOPS_KEPT = 46  # hops of a route that is kept until it breaks, integrated [hop us]
-    KEPT_BREAKS = 47  # breaks of such routes
-    KEPT_LIFE = 48  # life of the routes that broke, summed [us]
-    OUTAGES = 49  # times without a path that began and ended in the run
-    OUTAGE_TIME = 50  # their length, summed [us]
-    LINK_CHANGES = 51  # links that came or went
+    KEPT_BREAKS = 47  # breaks of routes that are kept until they break
+    KEPT_LIFE = 48  # total lifetime of these routes [us]
+    OUTAGES = 49  # periods without a path that began and ended in the run
+    OUTAGE_TIME = 50  # total duration of these periods [us]
+    LINK_CHANGES = 51  # links that appeared or broke
     LINK_TIME = 52  # number of links, integrated [link us]
     COLUMNS = 53
 
 
 class NodeOut(IntEnum):
-    """Outcomes of a node.  It is idle for the rest of the time."""
+    """Outcomes of a node. The node is idle for the rest of the time."""
 
-    TRANSMIT = 0  # [ns]
-    RECEIVE = 1  # frames for it [ns]
-    OVERHEAR = 2  # frames for others that it senses [ns]
-    SENT = 3  # frames put on the air
-    FAILED = 4  # of those, without an answer
-    FORWARDED = 5  # packets of others passed on
-    DROPS = 6  # packets that found its queue full
+    TRANSMIT = 0  # time transmitting [ns]
+    RECEIVE = 1  # time receiving frames for this node [ns]
+    OVERHEAR = 2  # time sensing frames for other nodes [ns]
+    SENT = 3  # frames transmitted
+    FAILED = 4  # of these, frames without an answer
+    FORWARDED = 5  # packets of other nodes forwarded
+    DROPS = 6  # packets dropped by its full queue
     COLUMNS = 7
 
 
@@ -189,7 +190,7 @@ class NodeOut(IntEnum):
 STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
 STREAM_FRAME = 1 << 21  # + node; draw k: gap to the k-th frame that its radio loses
 STREAM_RESIDUAL = 1 << 22  # + 0: data at the sink, 1, 2: without data at source, sink; draw k: gap
-STREAM_MOTION = 1 << 23  # see `motion.stream`; draw 0: where a node starts, then leg by leg
+STREAM_MOTION = 1 << 23  # see `motion.stream`; draw 0: start position of a node, then leg by leg
 STREAM_ROUTING = 1 << 24  # + node; draw k: its k-th jitter or interval
 
 

@@ -1,13 +1,13 @@
 """Access to the radio channel: 802.11 with RTS and CTS, one event per exchange.
 
-Source: IEEE 802.11-1999, clause 9.2, in the form of ns-2.  An exchange (RTS, CTS, data, ACK) is decided when
-it begins.  Whoever senses the sender, or has decoded the CTS, waits until it is over.  What begins in the
-same slot collides, and an RTS is lost on a node that senses another frame at that moment; a node that
-senses neither the data frame nor could decode the CTS may begin in the midst of it, and destroys it if its
-signal is strong enough at the receiver.  So hidden nodes harm each other.  `docs/models/adhoc.md` compares
-this with the frame by frame engine.
+Source: IEEE 802.11-1999, clause 9.2, as implemented by ns-2. The outcome of an exchange (RTS, CTS, data, ACK)
+is determined when it starts. A node that senses the sender, or has decoded the CTS, defers until the exchange
+ends. Transmissions that start in the same slot collide. An RTS is lost at a node that senses another frame at
+that time. A node that neither senses the data frame nor could decode the CTS may start during the exchange,
+and destroys the frame if its signal is strong enough at the receiver (hidden node). `docs/models/adhoc.md`
+compares this with a frame-by-frame engine.
 
-`m` is scratch, `t` the time [ns], `starters` the set of the nodes that go on the air at that time.
+`m` is scratch, `t` the time [ns], `starters` the set of the nodes that start to transmit at that time.
 """
 
 from typing import Any
@@ -42,17 +42,17 @@ _OVERHEAR = NODE_COUNTS + NodeOut.OVERHEAR
 
 
 def first_gap(m: Any, losses: Any, i: Any) -> None:
-    """Draw the number of frames that reach node i before its radio loses the next."""
+    """Draw the number of frames that node i receives before its radio loses the next one."""
     draw_gap(m, losses, m, NODES + i * NODE_WORDS + Node.GAP, m[Manet.FRAME_LOSS], STREAM_FRAME + i)
 
 
 def _lost(m: Any, losses: Any, i: Any) -> Any:
-    """Return whether the radio of node i loses the frame that arrives."""
+    """Return whether the radio of node i loses the arriving frame."""
     return lost(m, losses, m, NODES + i * NODE_WORDS + Node.GAP, m[Manet.FRAME_LOSS], STREAM_FRAME + i)
 
 
 def next_node(m: Any, i: Any) -> Any:
-    """Return the next hop of the frame that node i has in service."""
+    """Return the next hop of the frame in service at node i."""
     at = NODES + i * NODE_WORDS
     return routes.node(routes.read(m, at + Node.FRAME_ROUTE), hop_of(m[at + Node.FRAME]) + 1)
 
@@ -84,7 +84,7 @@ def _is_alone(starters: Any, i: Any) -> Any:
 
 @noinline
 def _decide(m: Any, losses: Any, i: Any, starters: Any, t: Any) -> None:
-    """Decide the outcome of the exchange that node i begins."""
+    """Determine the outcome of the exchange that node i starts."""
     at = NODES + i * NODE_WORDS
     if kind_of(m[at + Node.FRAME]) == Kind.REQUEST:
         sets.write(m, at + Node.HEARD, _listeners(m, losses, i, starters, t))
@@ -180,7 +180,7 @@ def _unicast(m: Any, i: Any, starters: Any, t: Any) -> None:
                 if free:
                     m[there + _RECEIVE] += air_i
                 m[there + _TRANSMIT] += air_j
-                # Having answered it waits for the data frame as long as that would take.
+                # After its CTS it waits for the duration of the data frame.
                 lasts = end if cts else end_i
                 until = end if cts else end_i + m[Manet.EIFS]
             else:
@@ -194,7 +194,7 @@ def _unicast(m: Any, i: Any, starters: Any, t: Any) -> None:
                     and free
                     and _clear(m, i, np.int64(n), starters, t)
                 ) or (hears_j and sets.holds(m, to + Node.LINK, n))
-                # Who does not sense the data frame, and has not decoded the CTS, may begin meanwhile.
+                # A node that neither senses the data frame nor decoded the CTS may start meanwhile.
                 answered = t + rts + sifs + m[Manet.CTS]
                 lasts = (end_j if hears_j else end_i) if hears_i else answered
                 until = end if warned else lasts + m[Manet.EIFS]
@@ -213,7 +213,7 @@ def _sends_ack(outcome: Any) -> Any:
 
 @noinline
 def _disturb(m: Any, starters: Any, t: Any) -> None:
-    """Destroy data frames on the air with which the nodes that start now interfere."""
+    """Destroy data frames in transmission with which the nodes that start now interfere."""
     for i in range(m[Manet.NODES]):
         at = NODES + i * NODE_WORDS
         outcome = m[at + Node.OUTCOME]

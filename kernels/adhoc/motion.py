@@ -1,10 +1,10 @@
-"""Motion of nodes: legs of constant velocity, and when two nodes come into reach or leave it.
+"""Motion of nodes: legs of constant velocity, and the times at which two nodes enter or leave each other's
+range.
 
 Sources: random waypoint, Broch et al. (MobiCom 1998); random direction with reflection, Nain et al. (INFOCOM
-2005); Gauss-Markov, Liang and Haas (INFOCOM 1999).  A leg is given by place and velocity at its start, so a
-place is a product; the distance of two nodes changes sign where a quadratic has its roots.  All of it is
-computed with integers, or with products, quotients and square roots, which are rounded in the same way
-everywhere.
+2005); Gauss-Markov, Liang and Haas (INFOCOM 1999). A leg is given by position and velocity at its start, so a
+position is a product; the distance of two nodes crosses a limit at the roots of a quadratic. All of it is
+computed with integers, or with products, quotients and square roots, which are rounded alike on every target.
 
 `m` is scratch, `at` the first word of a node in it.
 """
@@ -34,15 +34,15 @@ from netcarlo.kernels.base.philox import draw
 _MICROSECOND = 1000
 _SECOND = 10**6  # [us]
 _HALF = 1 << 31
-_SHORTEST, _LONGEST = 1 << 40, 1 << 46  # squares of direction vectors that are accepted
+_SHORTEST, _LONGEST = 1 << 40, 1 << 46  # limits of the squared length of random direction vectors
 _TRIES = 16
-_MEAN = 131070  # of the sum of four 16-bit numbers
+_MEAN = 131070  # mean of the sum of four 16-bit numbers
 _NORMAL = 1774  # (sum - _MEAN) * _NORMAL >> 16 has standard deviation 1024
 _NEVER_NS = 9e17
 
 
 def position(m: Any, i: Any, t: Any) -> Any:
-    """Return the position (x, y) of node i at time `t`, which must be on its present leg."""
+    """Return the position (x, y) of node i at time `t`, which must be on its current leg."""
     at = NODES + i * NODE_WORDS
     us = (t - m[at + Node.T0]) // _MICROSECOND
     x = m[at + Node.X] + m[at + Node.VX] * us // _SECOND
@@ -52,7 +52,8 @@ def position(m: Any, i: Any, t: Any) -> Any:
 
 @noinline
 def set_out(m: Any, times: Any, places: Any) -> None:
-    """Put every node on its leg at time 0. Set NO_START if source and sink cannot have their distance."""
+    """Put every node on its leg at time 0. Set NO_START if source and sink cannot have the required
+    distance."""
     zero = np.int64(0)
     for i in range(m[Manet.NODES]):
         _set_out(m, times, places, np.int64(i), zero, zero)
@@ -62,7 +63,7 @@ def set_out(m: Any, times: Any, places: Any) -> None:
 
 @noinline
 def _set_apart(m: Any, times: Any, places: Any) -> None:
-    """Draw source and sink together until they have the required distance; other nodes are not affected."""
+    """Draw source and sink again until they have the required distance; other nodes are not affected."""
     source, sink, start = m[Manet.SOURCE], m[Manet.SINK], m[RowP.START]
     least, most = m[Manet.APART_MIN], m[Manet.APART_MAX]
     m[Word.NO_START] = 1
@@ -115,7 +116,7 @@ def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) 
 
 @noinline
 def advance(m: Any, times: Any, places: Any, i: Any, now: Any) -> None:
-    """Put node i on the leg that follows at `now`."""
+    """Put node i on the next leg at time `now` [ns]."""
     at = NODES + i * NODE_WORDS
     mobility = m[Manet.MOBILITY]
     while m[at + Node.T1] <= now:
@@ -150,7 +151,7 @@ def _given(m: Any, times: Any, places: Any, i: Any, at: Any) -> None:
 
 @noinline
 def _random_waypoint(m: Any, at: Any) -> Any:
-    """Draw the velocity of a leg to a place in the area, or pause there. Return its duration [us]."""
+    """Draw the velocity of a leg to a point in the area, or a pause; return the duration [us]."""
     if m[at + Node.PAUSE] > 0:
         us = m[at + Node.PAUSE]
         m[at + Node.PAUSE] = 0
@@ -174,10 +175,7 @@ def _random_waypoint(m: Any, at: Any) -> Any:
 
 @noinline
 def _bounce(m: Any, at: Any) -> Any:
-    """End a leg at a wall, where it continues with the velocity mirrored.
-
-    Returns how long it lasts [us].
-    """
+    """Continue a leg at a wall with the mirrored velocity; return the remaining duration [us]."""
     if m[at + Node.REST] > 0:
         us = m[at + Node.REST]
         if m[at + Node.MIRROR] & 1:
@@ -281,7 +279,7 @@ def crossing(square: Any, along: Any, across: Any, now: Any, inside: Any, reach:
     if square == 0 or (not inside and along >= 0):
         return np.int64(FOREVER)
     q = np.int64(math.sqrt(float(square)) * float(reach) * 8.0)
-    if q <= across:  # they only touch the circle, or miss it
+    if q <= across:  # the trajectory only touches the circle, or misses it
         return now if inside else np.int64(FOREVER)
     half = np.int64(math.sqrt(float(q - across) * float(q + across)))
     numerator = -8 * along + (half if inside else -half)

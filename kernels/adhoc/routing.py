@@ -1,10 +1,8 @@
-"""Dynamic source routing as it matters to transport, and what is left of it with an ideal router.
+"""Dynamic source routing to the extent that it affects transport, and ideal routing.
 
-Source: RFC 4728 in the form of ns-2: replies from caches, route errors, salvage, routes learnt from what is
-overheard, gratuitous replies that shorten a route in use.  With the ideal router a packet takes the shortest
-path there is when it is put out.
-
-`m` is scratch, `t` the time [ns].
+Source: RFC 4728 as implemented by ns-2: replies from caches, route errors, salvaging, routes learned from
+overheard frames, gratuitous replies that shorten a route in use. With ideal routing a packet uses the
+shortest path at the time at which it is sent. `m` is scratch, `t` the time [ns].
 """
 
 from typing import Any
@@ -53,14 +51,14 @@ from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.ring import Ring, entry
 
 HOLD = 1000 * MS
-"""Time in which a transmission is not examined again, and a gratuitous reply not repeated [ns]."""
+"""Time in which similar transmissions are not examined, and a gratuitous reply is not repeated [ns]."""
 MOST_SALVAGES = 15
 _FORWARDED = NODE_COUNTS + NodeOut.FORWARDED
 
 
 @noinline
 def hear_request(m: Any, n: Any, t: Any, frame: Any) -> None:
-    """Process a route request that node n has decoded."""
+    """Process a route request decoded by node n."""
     route, load = frame.route, routes.unpacked(frame.load)
     if load >> HAS_BROKEN_SHIFT & 1:
         dead(m, n, load >> FROM_SHIFT & NODE_MASK, load >> TO_SHIFT & NODE_MASK)
@@ -102,7 +100,7 @@ def _are_apart(route: Any, rest: Any) -> Any:
 
 @noinline
 def hear(m: Any, j: Any, t: Any, frame: Any) -> Any:
-    """Receive a frame at its next hop, node j; returns whether it is for the host there."""
+    """Receive a frame at its next hop, node j; return whether it is for the host there."""
     at = NODES + j * NODE_WORDS
     kind = kind_of(frame.head)
     route, load = frame.route, frame.load
@@ -131,7 +129,7 @@ def hear(m: Any, j: Any, t: Any, frame: Any) -> Any:
 
 @noinline
 def overheard(m: Any, i: Any, j: Any, t: Any, frame: Any) -> None:
-    """Let the neighbours that decoded a frame from node i to node j learn from it."""
+    """Let neighbours that decoded a frame from node i to node j learn routes from it."""
     if m[Manet.ROUTING] != DSR:
         return
     kind = kind_of(frame.head)
@@ -158,7 +156,7 @@ def overheard(m: Any, i: Any, j: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def _overhear(m: Any, n: Any, t: Any, frame: Any) -> None:
-    """Learn from a frame that node n has decoded and that the node at its present hop has sent."""
+    """Learn routes from a frame that node n has overheard from the current hop of the frame."""
     at = NODES + n * NODE_WORDS
     kind = kind_of(frame.head)
     hop = hop_of(frame.head)
@@ -193,8 +191,10 @@ def _overhear(m: Any, n: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
-    """Handle a broken link from node i to node j; `gone`: the frame that node i tried to send has crossed
-    it."""
+    """Process a broken link from node i to node j.
+
+    `gone`: the receiver has got the frame that node i tried to send.
+    """
     at = NODES + i * NODE_WORDS
     m[COUNTS + ManetOut.BREAKS] += 1
     if sets.holds(m, at + Node.LINK, j):
@@ -207,7 +207,7 @@ def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
     aside = m[Word.ASIDE]
     taken = _take_out(m, at + Node.ROUTING_HEAD, j, aside)
     taken += _take_out(m, at + Node.PACKETS_HEAD, j, aside + taken)
-    for k in range(taken - 1, -1, -1):  # the last first, as in ns-2: they are put out in reverse
+    for k in range(taken - 1, -1, -1):  # in reverse order, as in ns-2
         _undeliverable(m, i, t, m[aside + k])
     if dsr and routes.node(frame.route, np.int64(0)) != i:
         m[COUNTS + ManetOut.ROUTE_ERRORS] += 1
@@ -220,9 +220,9 @@ def broken(m: Any, i: Any, j: Any, t: Any, frame: Any, gone: Any) -> None:
 
 @noinline
 def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
-    """Remove the frames whose next node is j from a queue; store their first words from word `aside` on.
+    """Remove the frames with next hop j from a queue; store their first words from word `aside` on.
 
-    Returns their number.
+    Returns the number of these frames.
     """
     taken = np.int64(0)
     kept = np.int64(0)
@@ -240,7 +240,7 @@ def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
 
 @noinline
 def _undeliverable(m: Any, i: Any, t: Any, head: Any) -> None:
-    """Send a packet again from its host, salvage it or drop it, because node i cannot forward it."""
+    """Retransmit a packet from its host, salvage it, or drop it, because node i cannot forward it."""
     if kind_of(head) > Kind.REPLY:
         return
     forth = goes_forth(head)

@@ -22,7 +22,7 @@ class SizeSlots(Slots):
     """Functions for routes."""
 
     def check(self, most_nodes: int) -> None:
-        """Raise ValueError if sets have too few bits for networks of so many nodes."""
+        """Raise ValueError if sets have too few bits for networks of `most_nodes` nodes."""
         if most_nodes > MOST_SMALL * self.sets.WORDS:
             raise ValueError(f"{most_nodes} nodes are too many for sets of {self.sets.WORDS} words")
 

@@ -40,7 +40,7 @@ def words(rows: ManetRows, association: int, size: SizeSlots) -> int:
     n, queue = rows.parameters[:, Manet.NODES], rows.parameters[:, Manet.QUEUE]
     size.check(int(np.max(n, initial=0)))
     frame = 1 + 2 * size.routes.WORDS
-    # Keys, levels, pairs and requests seen, frames aside.
+    # Tables: KEYS, LEVELS, PAIRS, SEEN, ASIDE.
     tables = (n + 1) + size.sets.WORDS * n + 3 * n * n + queue + ROUTING_FRAMES
     of_node = NODE_WORDS + CACHE * size.routes.WORDS + frame * (queue + ROUTING_FRAMES)
     total = NODES + n * of_node + tables + 2 * BUFFER * WAITING_WORDS + association
@@ -82,7 +82,7 @@ def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: An
 
 
 def _lay_out_node(m: Any, losses: Any, i: Any, free: Any) -> Any:
-    """Lay out node i, whose tables begin at word `free`. Return the first word behind them."""
+    """Lay out node i, whose tables begin at word `free`; return the first word after them."""
     at = NODES + i * NODE_WORDS
     m[at + Node.CW] = m[Manet.CW_MIN]
     m[at + Node.END] = NO_KEY

@@ -1,4 +1,4 @@
-"""A node as a station of 802.11: frames that wait, its backoff, and when its next event is.
+"""Node as an 802.11 station: its queues, its backoff, and the time of its next event.
 
 `m` is scratch, `t` the time [ns].
 """
@@ -64,7 +64,7 @@ def back_off(m: Any, i: Any, t: Any) -> None:
 
 
 def occupy(m: Any, i: Any, t: Any, until: Any) -> None:
-    """Mark the medium busy for node i, which stops counting down its backoff `until` then."""
+    """Mark the medium busy for node i, which does not count down its backoff before `until` [ns]."""
     at = NODES + i * NODE_WORDS
     busy = max(m[at + Node.BUSY], until)
     m[at + Node.BUSY] = busy

@@ -1,9 +1,7 @@
-"""Topology: the sets of neighbours, their changes, shortest paths, and statistics of them.
+"""Topology: the sets of neighbours, their changes, shortest paths, and statistics of these.
 
-Each pair of nodes has two bits, link (within range) and sense (within sensing range).  A bit flips at its
-event and nowhere else, so rounding cannot make it flicker.
-
-`m` is scratch.
+Each pair of nodes has two bits, link (within transmission range) and sense (within sensing range). A bit
+changes only at its event, so rounding cannot toggle it. `m` is scratch.
 """
 
 from enum import IntEnum
@@ -23,17 +21,17 @@ _MICROSECOND = 1000
 class Change(IntEnum):
     """Kinds of events of the topology."""
 
-    LINK = 0  # a link came or went
-    SENSE = 1  # a sense bit did
-    LEG = 2  # a node is on its next leg
-    PAIR = 3  # one of its pairs has been foreseen
+    LINK = 0  # a link appeared or broke
+    SENSE = 1  # a sense bit changed
+    LEG = 2  # a node started its next leg
+    PAIR = 3  # the next changes of one of its pairs have been computed
 
 
 @noinline
 def _search(m: Any, source: Any, sink: Any) -> Any:
     """Search the links breadth first, and store the levels in LEVELS.
 
-    Returns the hops to the sink (0: it is out of reach), and the set of who is in reach.
+    Returns the hops to the sink (0: not reachable), and the set of reachable nodes.
     """
     n = m[Manet.NODES]
     level = sets.add(sets.none(), source)
@@ -56,7 +54,7 @@ def _search(m: Any, source: Any, sink: Any) -> Any:
 
 @noinline
 def _way_back(m: Any, sink: Any, hops: Any) -> Any:
-    """Return the route that the last search has found; none if there is none, or it is too long."""
+    """Return the route that the last search has found; none if there is no route, or it is too long."""
     if hops < 1 or hops >= routes.most(m):
         return routes.none()
     route = routes.single(sink)
@@ -73,7 +71,7 @@ def _way_back(m: Any, sink: Any, hops: Any) -> Any:
 
 @noinline
 def shortest(m: Any, source: Any, sink: Any) -> Any:
-    """Return a shortest route over the present links; none if there is none, or it is too long."""
+    """Return a shortest route over the current links; none if there is no route, or it is too long."""
     hops, _ = _search(m, source, sink)
     return _way_back(m, sink, hops)
 
@@ -206,7 +204,7 @@ def _leg_ends(m: Any, times: Any, places: Any, i: Any, t: Any) -> None:
 def _next_pair(m: Any, t: Any) -> Any:
     """Process the next pair of a node whose leg has ended.
 
-    Rows of a device run in step: if one alone went through all pairs in a loop, all others would wait.
+    Rows of a device run in lockstep: a loop over all pairs in one row would delay all others.
     """
     i, j = m[Word.MOVED], m[Word.PARTNER]
     if j != i:

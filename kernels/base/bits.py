@@ -49,7 +49,7 @@ def clear_bits(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> None:
 
 
 def _lowest(word: Any) -> Any:
-# Return the length of the run of set bits from the lowest bit on.
+    """Return the length of the run of set bits from the lowest bit on."""
     count, width = np.int64(0), np.int64(32)
     while width > 0:
         low = (_ONE << width) - 1
@@ -61,7 +61,7 @@ def _lowest(word: Any) -> Any:
 
 
 def _highest(word: Any) -> Any:
-# Return the length of the run of set bits from the highest bit down.
+    """Return the length of the run of set bits from the highest bit down."""
     count, width = np.int64(0), np.int64(32)
     while width > 0:
         if word >> (np.int64(64) - width) == -1:

@@ -35,7 +35,7 @@ class Path(IntEnum):
     DELAYS = auto()
     """First word of the outcomes of delays."""
 
-# Words that every packet accesses.
+    # Words that every packet accesses.
     NEWEST_SENT = auto()
     """Latest send time of a packet that has been received [ns]."""
     LAST_RX = auto()

@@ -50,6 +50,7 @@ _LOSSES = 4  # index of the only array that rows share
 Listener = Callable[[str, float], object]
 _listeners: list[Listener] = []
 
+
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function unchanged (step without compilation: models run as Python)."""
     return function

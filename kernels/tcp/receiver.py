@@ -19,9 +19,7 @@ SACK_STACK_WORDS = 1 + 2 * BLOCKS
 
 
 @noinline
-def _out_of_order(
-    m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any
-) -> Any:
+def _out_of_order(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
     """Process a packet that is not simply the next: set its bit, or count a duplicate."""
     if packet < expected or (packet <= highest and test_bit(m, bits, mask, packet)):
         m[counts + 1] += 1

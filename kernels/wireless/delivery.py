@@ -1,4 +1,4 @@
-"""Delivery of a frame after a hop, and of room in a queue to the sources that wait for it."""
+"""Delivery of a frame after a hop, and notification of sources that wait for room in a queue."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ senders: Any = slot("senders")
 
 @noinline
 def forward(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
-    """Pass on a frame that has crossed a link: to the next one, to the leg behind the radio, or to its end
+    """Forward a frame that has crossed a link: to the next link, to the leg after the radio, or to its end
     host."""
     frame += ONE_HOP
     at = flow_at(m, frame & FLOW_MASK)
@@ -32,7 +32,7 @@ def forward(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def on_room(m: Any, f: Any, constants: Any, t: Any, node: Any) -> None:
-    """Let sources go on that may wait for room in the queue of a node, which a frame has left."""
+    """Let sources continue that wait for room in the queue of a node, which a frame has left."""
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:

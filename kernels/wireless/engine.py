@@ -1,7 +1,7 @@
-"""An 802.11 network, frame by frame: stations, flows, and what lies behind the radio.
+"""Engine of an 802.11 network, frame by frame: stations, flows, and wired legs.
 
 One thread simulates a cell or a multi-hop network with UDP flows and flows of SCTP, of one TCP or of several.
-Every node, leg and flow knows when its next event comes; the earliest is found by a scan, so there is no
+Every node, leg and flow stores the time of its next event; a scan finds the earliest, so the engine needs no
 heap and no allocation.
 """
 

@@ -1,4 +1,5 @@
-"""The route of a frame from its end host: through a leg, or into the queue of the node that sends it next."""
+"""Forwarding of a frame from its end host: through a leg, or into the queue of the node that sends it
+next."""
 
 from typing import Any
 
@@ -45,7 +46,7 @@ def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
 
 @noinline
 def to_queue(m: Any, t: Any, frame: Any) -> None:
-    """Add a frame to the queue of the node where its next hop begins, or drop it if that is full."""
+    """Enqueue a frame at the node where its next hop begins, or drop it if the queue is full."""
     j = m[link_of(m, frame) + Link.FROM]
     if not queues.enqueue(m, j, t, frame):
         drop(m, frame)

@@ -1,4 +1,4 @@
-"""A frame in a queue or a leg, as one word: its flow, the hop it takes next, its direction and its packet."""
+"""Frame in a queue or a leg, as one word: its flow, next hop, direction and packet."""
 
 from typing import Any
 
@@ -17,18 +17,19 @@ _PROBE = _DIRECTION + 1
 _CONTROL = _PROBE + 1
 TRANSMISSION_SHIFT = _CONTROL + 1
 PACKET_SHIFT: Any = slot("packet_shift")
-"""The bits above are the number of the packet; those from TRANSMISSION_SHIFT on tell its copies apart."""
+"""Lowest bit of the packet number. The bits from TRANSMISSION_SHIFT on distinguish the transmissions of a
+packet."""
 FLOW_MASK = (1 << FLOW_BITS) - 1
 HOP_MASK = (1 << _HOP_BITS) - 1
 HOPS = HOP_MASK << FLOW_BITS
-"""The bits of the hop."""
+"""Mask of the number of the next hop."""
 ONE_HOP = 1 << FLOW_BITS
 BACKWARD = 1 << _DIRECTION
-"""Set in what a sink answers, an acknowledgement as a rule; its packet is the number of the answer."""
+"""Flag of a packet of the receiver, usually an acknowledgement; its number is that of the answer."""
 PROBE = 1 << _PROBE
-"""Set in a probe segment of TCP, and in the reply to it, whose packet is the number of the probe."""
+"""Flag of a probe segment of TCP, or of the reply to it; its number is that of the probe."""
 CONTROL = 1 << _CONTROL
-"""Set in what is neither data nor an acknowledgement of data: of a handshake, a heartbeat."""
+"""Flag of a packet that neither carries nor acknowledges data: handshake, heartbeat."""
 
 
 def is_data(frame: Any) -> Any:

@@ -33,7 +33,7 @@ ONE_WAY: Any = slot("one_way")
 association: Any = slot("association")
 
 _TRANSPORT = len(P)
-_CLOCK_STEP = 7919  # the clocks of senders differ [ns]
+_CLOCK_STEP = 7919  # difference of the clock phases of consecutive senders [ns]
 
 
 def kind_of(m: Any, flow: Any, *others: Any) -> Any:
@@ -82,7 +82,7 @@ def reschedule(m: Any, flow: Any, f: Any, constants: Any, t: Any) -> None:
 
 @noinline
 def on_event(m: Any, flow: Any, f: Any, constants: Any, t: Any) -> None:
-    """Process the event of a flow that is due: it starts, or a timer expires."""
+    """Process the due event of a flow: its start, or the expiry of a timer."""
     at = flow_at(m, flow)
     starts = m[at + FlowState.NEXT] == t
     if starts:
@@ -95,7 +95,7 @@ def on_event(m: Any, flow: Any, f: Any, constants: Any, t: Any) -> None:
 
 @noinline
 def refill(m: Any, flow: Any, f: Any, constants: Any, t: Any) -> None:
-    """Send the next datagram of a saturated source, if there is one: another has left its queue."""
+    """Send the next datagram of a saturated source, if there is one, after another has left its queue."""
     e = event(m, flow, f, constants, t)
     if t < m[e.at + Flow.STOP] and not association.all_sent(e.s):
         host.on_event(e, False)
@@ -110,7 +110,7 @@ def on_room(m: Any, flow: Any, f: Any, constants: Any, t: Any, node: Any) -> Non
 
 @noinline
 def arrive(m: Any, flow: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> None:
-    """Process a packet that reaches its end host; `more`: others arrive there at the same time."""
+    """Process a packet that reaches its end host; `more` packets arrive there at the same time."""
     e, number = event(m, flow, f, constants, t), frame >> PACKET_SHIFT
     if ONE_WAY or frame & (BACKWARD | PROBE) == 0:
         host.on_data(e, number, transmission_id(frame), is_data(frame), more)

@@ -1,13 +1,13 @@
-"""A leg outside the radio: a wire, a delay element driven by ticks, a slow processor.
+"""Leg outside the radio network: a wire, a delay element driven by ticks, or a slow processor.
 
-Packets are served one after the other, wait a constant delay, and are released in order, at once or at the
-next tick, and then in clumps.  The server's speed may swing slowly.
+Packets are served one after the other, wait a constant delay, and are released in order: at once, or in
+batches at the next tick. The speed of the server may vary slowly.
 
-An MPDU of an A-MPDU comes when it is complete, but is known to be received only when its PPDU ends. What has
-left the leg by then is released at that time, and counts as early (`queues.early`).
+An MPDU of an A-MPDU arrives when it is complete, but is known to be received only when its PPDU ends. Packets
+that have left the leg by then are released at that time, and count as early (`queues.early`).
 
-On a processor an application may read what is released, some at once, and only while no packet is served, as
-interrupts come first.  Packets then leave when the read that takes them ends.
+On a processor an application may read released packets, several at once, and only while no packet is served,
+because interrupts have priority. Packets then leave at the end of their read.
 """
 
 from typing import Any
@@ -26,16 +26,16 @@ from netcarlo.kernels.wireless.state import NO_EVENT, START_OF_KEYS, LegState, P
 
 queues: Any = slot("queues")
 
-_WORDS = 2  # of a packet in the ring: when it is released, and its frame
+_WORDS = 2  # words of a packet in the ring: its release time and its frame
 _HALF = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
-_MEAN = 131070  # of the sum of four 16-bit numbers
+_MEAN = 131070  # mean of the sum of four 16-bit numbers
 _NORMAL = 1774  # (sum - _MEAN) * _NORMAL >> 16 has standard deviation 1024
 
 
 @noinline
 def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
-    """Add a packet of `size` bytes to a leg, by its number. Return False if there is no room."""
+    """Add a packet of `size` bytes to a leg, given by its number; return False if the leg is full."""
     at = leg_at(m, leg)
     if m[at + LegState.COUNT] >= m[at + Leg.ROOM]:
         return False
@@ -62,7 +62,7 @@ def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
 
 @noinline
 def due(m: Any, leg: Any, t: Any) -> Any:
-    """Process the next event of the leg. Return the number of packets that leave."""
+    """Process the next event of the leg; return the number of packets that leave."""
     at = leg_at(m, leg)
     if m[at + Leg.READ] == 0:
         return np.int64(1)
@@ -105,7 +105,7 @@ def read_on(m: Any, leg: Any, t: Any) -> None:
 
 
 def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
-    """Keep the server busy with other work for this long [ns]."""
+    """Keep the server busy with other work for `time` [ns]."""
     at = leg_at(m, leg)
     m[at + LegState.FREE] = max(m[at + LegState.FREE], t) + time
     m[at + LegState.READ_END] += time

@@ -1,7 +1,8 @@
-"""The medium: transmissions begin and end at their sender and at all nodes that sense them.
+"""Radio medium: transmissions start and end at their sender and at all nodes that sense them.
 
-Which nodes a node senses, decodes and is disturbed by are masks. Slots hold what differs between the MAC of
-802.11a, b and g (`dcf`) and that of later standards (`edca`).
+Masks say which nodes a node senses, decodes and is disturbed by. Slots hold the differences between the MAC
+of 802.11a, b and g (`dcf`) and that of later standards (`edca`).
+
 Source: IEEE 802.11-2016, 10.3.2 (carrier sense). NOBODY stands for no node.
 """
 
@@ -37,7 +38,7 @@ _ONE = np.int64(1)
 
 @noinline
 def begin(m: Any, j: Any, t: Any) -> None:
-    """Begin the transmissions of node j and of all nodes that begin at the same time (`Phase.START`)."""
+    """Start the transmissions of node j and of all nodes that start at the same time (`Phase.START`)."""
     n = m[Radio.NODES]
     key = m[START_OF_KEYS + j]
     before = m[Word.ON_AIR]
@@ -83,8 +84,8 @@ def begin(m: Any, j: Any, t: Any) -> None:
 def end(m: Any, losses: Any, i: Any, t: Any) -> Any:
     """End the transmission of node i and its receptions (`Phase.END`).
 
-    Returns `(left, reached)`: node `left` got the acknowledgement of what it sent; node `reached` has
-    received data that it did not have.
+    Returns `(left, reached)`: node `left` received the acknowledgement of its frame; node `reached` received
+    new data.
     """
     sender = node_at(m, i)
     on_air = m[Word.ON_AIR] & ~(_ONE << i)
@@ -120,16 +121,16 @@ def end(m: Any, losses: Any, i: Any, t: Any) -> Any:
 
 @noinline
 def _miss(m: Any, j: Any, i: Any) -> None:
-    """Count that node j does not receive the data frame of node i for it, unless node j is down."""
+    """Count a data frame of node i that node j, its receiver, misses, unless node j is down."""
     sender, at = node_at(m, i), node_at(m, j)
     if m[sender + Mac.FRAME] == Frame.DATA and m[sender + Mac.TO] == j and m[at + Node.QUEUE] > 0:
         m[at + NODE_COUNTS + NodeOut.COLLIDED] += 1
 
 
 def _hear(m: Any, j: Any, at: Any, t: Any, before: Any, batch: Any) -> None:
-    """Let node j, which does not transmit, hear that the nodes of the mask `batch` begin at time t.
+    """Let node j, which does not transmit, sense that the nodes of the mask `batch` start at time t.
 
-    The nodes of the mask `before` have begun earlier.
+    The nodes of the mask `before` started earlier.
     """
     heard = batch & m[at + Node.SENSE]
     others = before & m[at + Node.SENSE]
@@ -149,7 +150,8 @@ def _hear(m: Any, j: Any, at: Any, t: Any, before: Any, batch: Any) -> None:
 
 
 def _lock(m: Any, j: Any, at: Any, t: Any, heard: Any, others: Any) -> None:
-    """Let node j begin to receive if one of the nodes `heard` stands out, also from the `others` on air."""
+    """Let node j start to receive the node of `heard` whose signal captures all others, `others` on air
+    included."""
     near = heard & m[at + Node.NEAR]
     chosen = near if near != 0 else heard
     stronger = others & m[at + Node.NEAR] if near != 0 else others
@@ -174,7 +176,7 @@ def disturbers(m: Any, at: Any, kind: Any) -> Any:
 
 
 def _add_disturbance(m: Any, at: Any, i: Any, t: Any) -> None:
-    """Add how long the reception of the node at word `at` was disturbed; node i falls silent."""
+    """Add the time for which the reception at word `at` was disturbed, when node i ends its transmission."""
     lock = m[at + Mac.LOCK]
     if m[at + Mac.CORRUPT] != 0 and lock != NOBODY:
         mask = disturbers(m, at, m[node_at(m, lock) + Mac.FRAME]) & ~(_ONE << lock)

@@ -54,9 +54,9 @@ class WirelessSlots(Slots):
     hosts: Any = hosts
     """Source and sink of a flow, by its kind if there are several associations."""
     senders: Any = hosts
-    """Senders that hear of their network, likewise."""
+    """Senders that are notified of events of the network, by kind likewise."""
     sizes: Any = hosts
-    """Size of a packet, likewise."""
+    """Size of a packet, by kind likewise."""
     port: Any = port
     """Connection of the hosts with the network."""
     access: Any = access

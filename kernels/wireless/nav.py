@@ -1,4 +1,4 @@
-"""The network allocation vector (NAV) of a node, and its reset after an RTS that nothing follows.
+"""Network allocation vector (NAV) of a node, and its reset after an RTS that no frame follows.
 
 Source: IEEE 802.11-2016, 10.3.2.4.
 """
@@ -12,7 +12,7 @@ from netcarlo.kernels.wireless.state import NO_EVENT, AirTime, Frame, Mac, rate_
 
 @noinline
 def note(m: Any, at: Any, sender: Any, t: Any) -> None:
-    """Reserve the medium as the frame demands that the node at word `at` has received from `sender` at t."""
+    """Set the NAV for a frame that the node at word `at` has received from `sender` at time t [ns]."""
     if t + m[sender + Mac.DURATION] > m[at + Mac.NAV]:
         m[at + Mac.NAV] = t + m[sender + Mac.DURATION]
         if m[sender + Mac.FRAME] == Frame.RTS:
@@ -21,7 +21,7 @@ def note(m: Any, at: Any, sender: Any, t: Any) -> None:
 
 @noinline
 def _note_rts(m: Any, at: Any, sender: Any, t: Any) -> None:
-    """Note when the NAV that an RTS has set is given up unless something follows."""
+    """Set the time at which the NAV of an RTS is reset unless a frame follows."""
     own = rate_at(m, m[sender + Mac.RATE])
     cts = m[rate_at(m, m[own + Rate.ANSWER]) + AirTime.ANSWER]
     m[at + Mac.RESET] = t + 2 * (m[Radio.SIFS] + m[Radio.SLOT]) + cts
@@ -29,7 +29,7 @@ def _note_rts(m: Any, at: Any, sender: Any, t: Any) -> None:
 
 
 def reset(m: Any, at: Any, t: Any) -> None:
-    """Give up the NAV of an RTS at time t [ns]."""
+    """Reset the NAV of an RTS at time t [ns]."""
     m[at + Mac.RESET] = NO_EVENT
     if m[at + Mac.NAV] == m[at + Mac.NAV_OF_RTS]:
         m[at + Mac.NAV] = t

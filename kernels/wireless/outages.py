@@ -1,9 +1,9 @@
-"""An access point, the gateway, that goes down and comes back.
+"""Outages of an access point, the gateway.
 
-Down it sends and receives nothing, and takes nothing from its wire.  It loses what it holds, as one that is
-switched off does, but ends a transmission that has begun; stations know nothing of that, and try.  It comes
-back as it was before the start.  Start and end of its outages [ns], in order, none of which meet, stand in
-`network`.
+While it is down, it sends and receives nothing, and accepts nothing from its wire. It loses all packets that
+it holds, as if it were switched off, but completes a transmission in progress. Stations do not know that it
+is down and continue to transmit. After the outage its state is the initial one. Start and end of its outages
+[ns], in order and without overlap, are in `network`.
 """
 
 from typing import Any

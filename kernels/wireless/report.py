@@ -1,4 +1,4 @@
-"""The outcomes of a run of the 802.11 engine: set back after the warm-up, written at the end."""
+"""Outcomes of a run of the 802.11 engine: reset after the warm-up, written at the end."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ observer: Any = slot("observer")
 
 @noinline
 def end_warm_up(m: Any, t: Any) -> None:
-    """End the warm-up: counting begins."""
+    """Reset the counters at the end of the warm-up."""
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         for column in range(FlowOut.COLUMNS):
@@ -72,7 +72,7 @@ def report(m: Any, nodes: Any, out: Any) -> None:
 
 @noinline
 def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
-    """Count what is in queues and legs, or waits for room, in these columns of `FlowOut` and `NodeOut`."""
+    """Count packets in queues and legs, or waiting for room, in these columns of `FlowOut` and `NodeOut`."""
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         m[at + FLOW_COUNTS + flow_column] = 0

@@ -1,4 +1,4 @@
-"""Before a run of the 802.11 engine: scratch laid out and filled from the row."""
+"""Preparation of a run of the 802.11 engine: scratch is laid out and filled from the row."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ observer: Any = slot("observer")
 
 FAILING: Any = slot("failing")
 
-_ANSWER_BYTES = 14  # of a CTS or an ACK
+_ANSWER_BYTES = 14  # size of a CTS or an ACK
 _RTS_BYTES = 20
 _NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), len(Flow)
 

@@ -1,9 +1,9 @@
 """Words of scratch of the 802.11 engine.
 
-The row's parameters come first, so that scratch serves as the array of parameters too.  Behind them lie the
-words of `Word`, notes for the trace, the next event of everything, and then nodes, rates, links, legs and
-flows, each a record of its columns in the row and of what the engine adds: `Mac`, `AirTime`, `LinkState`, ...
-All times are in ns.
+The parameters of the row come first, so scratch also serves as the array of parameters. They are followed by
+the words of `Word`, the notes for the trace, the keys of the next events, and then nodes, rates, links, legs
+and flows. Each of these records has its columns of the row, followed by words of the engine: `Mac`,
+`AirTime`, `LinkState`, ... All times are in ns.
 """
 
 from enum import IntEnum, auto
@@ -19,7 +19,7 @@ from netcarlo.kernels.base.parameters import P
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
 OWN: Any = slot("own_transports")
-"""True if flows have transports of their own: the columns of `P` and the kind of the flow, which precede its
+"""True if flows have transports of their own: the columns of `P` and the kind of the flow precede its
 association."""
 OWN_WORDS = len(P) + 1
 
@@ -27,7 +27,7 @@ OWN_WORDS = len(P) + 1
 class Word(IntEnum):
     """Words of the network."""
 
-    ON_AIR = Radio.COLUMNS  # mask of the nodes that are sending
+    ON_AIR = Radio.COLUMNS  # mask of the transmitting nodes
     # The words where these begin.
     NODES = auto()
     LINKS = auto()
@@ -37,38 +37,39 @@ class Word(IntEnum):
     PATHS = auto()  # as in the row
     DELAYS = auto()  # outcomes of classes of flows, see `observers.delays`
     CLASSES = auto()  # outcomes of classes of flows that arrive and depart, see `arriving`
-    OUTAGE = auto()  # times that the gateway has gone down and come back: it is down if odd
+    OUTAGE = auto()  # starts and ends of outages of the gateway so far: the gateway is down if odd
     # EDCA, see `edca.state`.
     FUNCTIONS = auto()
     AGREEMENTS = auto()
     MINSTREL = auto()  # see `minstrel`
     QUEUES = auto()  # FQ-CoDel: a queue for each word of the paths
-    OWED = auto()  # 1: datagrams of saturated sources have left their queues in the present event
-    EARLY = auto()  # time by which an MSDU was complete before the present event [ns]
-    SHRUNK = auto()  # node whose queue has become shorter in the present event, or NOBODY
+    OWED = auto()  # 1: datagrams of saturated sources have left their queues in the current event
+    EARLY = auto()  # time by which an MSDU was complete before the current event [ns]
+    SHRUNK = auto()  # node whose queue has become shorter in the current event, or NOBODY
     # What happens.
-    FRAMES = auto()  # frames put on the air
+    FRAMES = auto()  # frames transmitted
     FULL = auto()  # 1: a ring was too small
-    TRACED = auto()  # rows of the trace so far
-    NOTES = auto()  # notes since the trace was last written
+    TRACED = auto()  # rows of the trace written so far
+    NOTES = auto()  # notes since the trace was last updated
 
 
 NOTE_WORDS, NOTE_ROOM = 3, 64
-"""A note for the trace: event, frame and node; of more notes at once the last ones are kept."""
+"""Note for the trace: event, frame and node. If there are more notes at once, the last ones are kept."""
 FIRST_NOTE = max(Word) + 1
 START_OF_KEYS = FIRST_NOTE + NOTE_WORDS * NOTE_ROOM
-"""The next event of every node, then leg, then flow: time * 4 + `Phase`; and the outage, if any may come."""
+"""Keys of the next events of all nodes, then legs, then flows: time * 4 + `Phase`; then that of the next
+outage, if any."""
 NO_EVENT = (1 << 60) - 1
-"""The time of an event that does not come; four times that is still a number."""
+"""Time that stands for no event; four times this value is still an int64."""
 
 
 class Phase(IntEnum):
-    """The order of events at the same time."""
+    """Order of events at the same time."""
 
-    END = 0  # a transmission ends
-    FLOW = 1  # an event of a flow or a leg
-    TIMEOUT = 2  # no answer has come, or nothing has followed an RTS
-    START = 3  # transmissions begin
+    END = 0  # end of a transmission
+    FLOW = 1  # event of a flow or a leg
+    TIMEOUT = 2  # no answer has arrived, or no frame has followed an RTS
+    START = 3  # start of transmissions
 
 
 class Frame(IntEnum):
@@ -78,13 +79,13 @@ class Frame(IntEnum):
     RTS = 1
     CTS = 2
     ACK = 3
-    SELF = 4  # CTS to self
+    SELF = 4  # CTS-to-self
     BLOCK_ACK = 5
     REQUEST = 6  # BlockAckReq
     CF_END = 7
-    CONTINUE = 8  # the next exchange of a TXOP, whose frame is not chosen yet
-    RETRY = 9  # the same after a failure, unless another node transmits before
-    ACCESS = 10  # what its functions send, although another node has begun within the time of CCA
+    CONTINUE = 8  # next exchange of a TXOP, whose frame is not chosen yet
+    RETRY = 9  # as CONTINUE after a failure, unless another node transmits before
+    ACCESS = 10  # frame of its functions, although another node has started within the CCA time
 
 
 NOTHING, FRESH, CONCLUDED = range(3)
@@ -103,57 +104,57 @@ class Wait(IntEnum):
 
 
 class Mac(IntEnum):
-    """A node, behind the columns of `Node`."""
+    """Words of a node, following its columns of `Node`."""
 
-    # Its next events, NO_EVENT for those that do not come.
-    END = len(Node)  # its transmission ends
-    TIMEOUT = auto()  # it has waited long enough for an answer
-    RESET = auto()  # it gives up the NAV that an RTS set
-    START = auto()  # it answers, or goes on after SIFS
+    # Next events, NO_EVENT if not scheduled.
+    END = len(Node)  # end of its transmission
+    TIMEOUT = auto()  # end of its wait for an answer
+    RESET = auto()  # reset of the NAV that an RTS set
+    START = auto()  # start of its answer, or of its next frame after SIFS
     # Backoff.
-    SINCE = auto()  # the slots count from then on
-    SLOTS = auto()  # slots left
+    SINCE = auto()  # time since which backoff slots count
+    SLOTS = auto()  # remaining backoff slots
     CW = auto()  # contention window [slot]
-    DRAWS = auto()  # backoffs drawn
+    DRAWS = auto()  # backoffs drawn so far
     # When the channel became free.
-    RX = auto()  # its last reception ended, plus SIFS; plus EIFS less two slots if that failed
-    TX = auto()  # its last transmission ended
-    QUIET = auto()  # the last transmission that it senses ended
-    LATE = auto()  # its last wait for an answer ended
-    NAV = auto()  # others have reserved the channel until then
-    NAV_OF_RTS = auto()  # the NAV that the last RTS set
-    BUSY_SINCE = auto()  # the first of the transmissions that it senses began
+    RX = auto()  # end of its last reception, plus SIFS; after a failed one plus EIFS less two slots
+    TX = auto()  # end of its last transmission
+    QUIET = auto()  # end of the last transmission that it senses
+    LATE = auto()  # end of its last wait for an answer
+    NAV = auto()  # time until which other nodes have reserved the channel
+    NAV_OF_RTS = auto()  # NAV set by the last RTS
+    BUSY_SINCE = auto()  # start of the first of the transmissions that it senses
     # Its reception.
     LOCK = auto()  # node that it receives from, or NOBODY
-    LOCKED_AT = auto()  # begin of that reception
+    LOCKED_AT = auto()  # start of that reception
     CORRUPT = auto()  # 1: that reception was disturbed
-    DISTURBED = auto()  # time for which it was
-    DISTURBED_SINCE = auto()  # the disturbance at present began
+    DISTURBED = auto()  # total time for which that reception was disturbed
+    DISTURBED_SINCE = auto()  # start of the current disturbance
     # Its transmission.
-    FRAME = auto()  # kind, one of `Frame`
-    TO = auto()  # node, or NOBODY
-    RATE = auto()  # row of the rate table
-    DURATION = auto()  # for how long it reserves the channel, from its end on
+    FRAME = auto()  # kind of the frame, one of `Frame`
+    TO = auto()  # receiving node, or NOBODY
+    RATE = auto()  # rate, as row of the rate table
+    DURATION = auto()  # time for which it reserves the channel after its end
     # What it begins at START.
-    NEXT = auto()  # kind of frame
-    ANSWER_TO = auto()  # node
-    ANSWER_RATE = auto()  # row of the rate table
-    ANSWER_DURATION = auto()  # DURATION of the frame that it answers
+    NEXT = auto()  # kind of the frame
+    ANSWER_TO = auto()  # node to which it answers
+    ANSWER_RATE = auto()  # rate of the answer, as row of the rate table
+    ANSWER_DURATION = auto()  # DURATION of the frame to which it answers
     # Its exchange.
     WAITING = auto()  # one of `Wait`
     SHORT = auto()  # failed attempts without RTS, or of the RTS
     LONG = auto()  # failed attempts after an RTS
-    BURST = auto()  # exchanges since it gained the channel
+    BURST = auto()  # exchanges since it gained access to the channel
     DATA_RATE = auto()  # rate of the data, or NOBODY before it is chosen
     WITH_RTS = auto()  # 1: an RTS announces the data
-    AIR = auto()  # the data's time on the air
-    HEAD_RECEIVED = auto()  # 1: the head of the queue has been received, though not acknowledged
+    AIR = auto()  # duration of the data frame
+    HEAD_RECEIVED = auto()  # 1: the head of the queue has been received, but not acknowledged
     # Its queue, words as in `Ring`: frames (see `frame`), the one that it sends first.
     HEAD = auto()
     COUNT = auto()
     ROOM = auto()
     RING = auto()
-    COUNTED_AT = auto()  # NodeOut.QUEUE_SUM counts until then
+    COUNTED_AT = auto()  # time up to which NodeOut.QUEUE_SUM is integrated
     # EDCA: its exchange.
     FUNCTION = auto()  # word of the function that has access
     AGREEMENT = auto()  # word of the agreement
@@ -162,37 +163,37 @@ class Mac(IntEnum):
     TXOP_END = auto()  # end of its transmission opportunity [ns]; 0: one exchange
     FIRST_EXCHANGE = auto()  # 1: no exchange of it has succeeded yet
     REQUESTS = auto()  # functions with a pending BlockAckReq
-    RELEASED = auto()  # estimated airtime of the MSDUs that are released to the hardware and not closed [ns]
+    RELEASED = auto()  # estimated airtime of MSDUs released to the hardware and not completed [ns]
     HOLDER = auto()  # holder of the TXOP for which its NAV was set last, or NOBODY
-    ANSWER_AGREEMENT = auto()  # word of the agreement of the BlockAck that it begins at START
+    ANSWER_AGREEMENT = auto()  # word of the agreement of the BlockAck that it sends at START
 
 
 NODE_COUNTS = max(Mac) + 1
-"""The node's outcomes, as in `NodeOut`."""
+"""First word of the outcomes of a node (`NodeOut`)."""
 NODE_WORDS = NODE_COUNTS + NodeOut.COLUMNS
 
 
 class LinkState(IntEnum):
-    """A link, behind the columns of `Link`."""
+    """Words of a link, following its columns of `Link`."""
 
     # Rate control.
-    GOOD = len(Link)  # successes in a row
-    RETRY = auto()  # failures in a row
+    GOOD = len(Link)  # consecutive successes
+    RETRY = auto()  # consecutive failures
     TIMER = auto()  # attempts since the rate last changed
     PROBING = auto()  # 1: the rate was just raised
-    UP = auto()  # successes in a row that raise the rate
-    WAIT = auto()  # attempts after which it is raised anyway
+    UP = auto()  # consecutive successes that raise the rate
+    WAIT = auto()  # attempts after which the rate is raised in any case
     # Noise.
-    GAP = auto()  # data frames until the next that noise destroys
-    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
-    ENDURED = auto()  # disturbances drawn
+    GAP = auto()  # data frames until noise destroys the next one
+    GAPS = auto()  # gaps drawn so far; GAP and GAPS are as in `Countdown`
+    ENDURED = auto()  # disturbances drawn so far
 
 
 LINK_WORDS = max(LinkState) + 1
 
 
 class AirTime(IntEnum):
-    """A rate, behind the columns of `Rate`: how long control frames take."""
+    """Words of a rate, following its columns of `Rate`: durations of control frames."""
 
     ANSWER = len(Rate)  # CTS or ACK
     RTS = auto()
@@ -202,37 +203,37 @@ RATE_WORDS = max(AirTime) + 1
 
 
 class LegState(IntEnum):
-    """A leg, behind the columns of `Leg`."""
+    """Words of a leg, following its columns of `Leg`."""
 
-    FREE = len(Leg)  # its server is free from then on
-    LAST = auto()  # release of the last packet that came
+    FREE = len(Leg)  # time from which its server is free
+    LAST = auto()  # release time of the last packet that arrived
     # Its packets, words as in `Ring`: when one is released, and its frame.
     HEAD = auto()
     COUNT = auto()
     ROOM = auto()
     RING = auto()
     # The server's speed, and what the application reads.
-    INTERVAL = auto()  # number of the interval of length SWING_EVERY that SLOWNESS holds in
-    SLOWNESS = auto()  # of the server, relative to the mean, times 2**30
-    UNREAD = auto()  # packets at the head that are released, but not read
-    READING = auto()  # packets of those that the application reads now
+    INTERVAL = auto()  # number of the interval of length SWING_EVERY to which SLOWNESS applies
+    SLOWNESS = auto()  # relative slowness of the server, times 2**30; 0 is the mean
+    UNREAD = auto()  # packets at the head that are released, but not yet read
+    READING = auto()  # packets that the application is reading
     READ_END = auto()  # end of that read
-    REST = auto()  # what is left of a packet that is read in part [byte]
+    REST = auto()  # unread part of a packet that is read in part [byte]
 
 
 LEG_WORDS = max(LegState) + 1
 
 
 class FlowState(IntEnum):
-    """A flow, behind the columns of `Flow`."""
+    """Words of a flow, following its columns of `Flow`."""
 
-    NEXT = len(Flow)  # it starts, or FOREVER
-    UNCOUNTED = auto()  # UDP: packets put out before the end of the warm-up
-    ASSOCIATION = auto()  # the word where its association begins
-    BIN = auto()  # number of the interval that FlowOut.BEST looks at
-    IN_BIN = auto()  # packets that arrived in it
+    NEXT = len(Flow)  # start of the flow, or FOREVER
+    UNCOUNTED = auto()  # UDP: packets sent before the end of the warm-up
+    ASSOCIATION = auto()  # first word of its association
+    BIN = auto()  # number of the current interval of FlowOut.BEST
+    IN_BIN = auto()  # packets that arrived in the current interval
     OWED = auto()  # saturated source: datagrams that have left its queue and are not replaced
-    DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
+    DELAY_NS = auto()  # remainder of the delays summed in FlowOut.DELAY_SUM
     # Slot of flows that arrive and depart, see `arriving`; up to THINK_TIME as in `base.arrivals.SlotState`.
     NEXT_ARRIVAL = auto()
     ARRIVALS = auto()
@@ -240,12 +241,12 @@ class FlowState(IntEnum):
     FLOW_SIZE = auto()
     THINK_TIME = auto()
     IN_FLIGHT = auto()  # places in queues and legs that its packets occupy
-    FINISHED = auto()  # its sender knows that all data have arrived [ns], or NEVER
-    LATEST = auto()  # its delays, words as in `DelayState`
+    FINISHED = auto()  # time at which the sender knows that all data have arrived [ns], or NEVER
+    LATEST = auto()  # delay state of the flow, words as in `DelayState`
 
 
 FLOW_COUNTS = FlowState.LATEST + DelayState.SIZE
-"""The flow's outcomes, as in `FlowOut`."""
+"""First word of the outcomes of a flow (`FlowOut`)."""
 FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
 
 

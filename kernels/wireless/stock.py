@@ -1,4 +1,4 @@
-"""Packets that are in the network: at the begin and end of counting, and of slots of arriving flows."""
+"""Packets in the network: at the start and end of counting, and of slots of arriving flows."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Sets of nodes and routes of networks of up to 256 nodes, with the functions that `small` has."""
+"""Sets of nodes and routes for networks of up to 256 nodes; the functions are those of `small`."""

@@ -13,16 +13,16 @@ MOST = MOST_LONG_ROUTE
 """Maximum number of nodes of a route."""
 _LENGTH_BITS, _NODE_BITS = 4, 8
 _LENGTH_MASK, _NODE_MASK = 15, 255
-_FIRST = 7  # nodes in the first word
+_FIRST = 7  # number of nodes in the first word
 
 
 class Route(NamedTuple):
     """Nodes of a route."""
 
     first: Any
-    """From the low end: number of nodes (4 bits), the first seven of them."""
+    """From the lowest bit: number of nodes (4 bits), then the first seven nodes."""
     rest: Any
-    """The others."""
+    """All further nodes."""
 
 
 def most(m: Any) -> Any:
@@ -58,7 +58,7 @@ def node(route: Any, k: Any) -> Any:
 
 
 def _append(route: Any, i: Any) -> Any:
-    """Return a route with node i behind its last one."""
+    """Return a route with node i appended."""
     count = length(route)
     if count < _FIRST:
         return Route((route.first | i << (_LENGTH_BITS + _NODE_BITS * count)) + 1, route.rest)

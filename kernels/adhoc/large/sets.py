@@ -6,7 +6,7 @@ import numpy as np
 
 WORDS = 4
 """Words of scratch that hold a set."""
-_SHIFT, _MASK = 6, 63  # of the number of a node: its word, and its bit in it
+_SHIFT, _MASK = 6, 63  # node number >> _SHIFT is its word, node number & _MASK its bit
 
 
 class Set(NamedTuple):

@@ -1,7 +1,7 @@
-"""Events of an ad hoc network that observers may record (`base.observers`). Here nothing is recorded.
+"""Events of an ad hoc network that observers may record (`base.observers`). These functions record nothing.
 
 `m` is scratch, `f` are the sender's floats, `t` is the time [ns], `e` is an event of the flow (`port.Event`).
-`trace` are the rows of the trace; it has none if no trace is written.
+`trace` are the rows of the trace; it has no rows if no trace is written.
 """
 
 from typing import Any
@@ -17,15 +17,15 @@ def on_start(m: Any, trace: Any) -> None:
 
 
 def on_leg(m: Any, trace: Any, t: Any, i: Any) -> None:
-    """Record that node i begins another leg of its motion."""
+    """Record that node i starts another leg of its motion."""
 
 
 def on_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
-    """Record that the link between two nodes comes or goes."""
+    """Record that the link between two nodes appears or breaks."""
 
 
 def on_frames(m: Any, f: Any, trace: Any, t: Any, nodes: Any) -> None:
-    """Record that `nodes`, a set (`sets`), begin to transmit a frame."""
+    """Record that `nodes`, a set (`sets`), start to transmit a frame."""
 
 
 def on_retry_limit(m: Any, f: Any, trace: Any, t: Any, head: Any, i: Any) -> None:
@@ -37,7 +37,7 @@ def on_arrival(m: Any, f: Any, trace: Any, t: Any, head: Any, lost: Any) -> None
 
 
 def on_sent(e: Any) -> None:
-    """Record that the source has sent what it may."""
+    """Record that the source has sent what its window permits."""
 
 
 def on_timeout(e: Any) -> None:

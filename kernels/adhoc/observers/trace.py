@@ -1,4 +1,4 @@
-"""Observer that writes the trace of a run: `trace`, float64[T, len(Trace)], has no rows if none is wanted."""
+"""Observer that writes the trace of a run: `trace`, float64[T, len(Trace)], with T = 0 for no trace."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def on_start(m: Any, trace: Any) -> None:
 
 @noinline
 def on_leg(m: Any, trace: Any, t: Any, i: Any) -> None:
-    """Write where node i begins a leg [m], and its velocity [m/s]."""
+    """Write the position [m] at which node i starts a leg, and its velocity [m/s]."""
     if trace.shape[0] > 0:
         n = _record(m, trace, t, np.int64(EVENT_PLACE), i, np.int64(-1))
         if n >= 0:
@@ -55,7 +55,7 @@ def on_leg(m: Any, trace: Any, t: Any, i: Any) -> None:
 
 @noinline
 def on_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
-    """Write that a link has come (1) or gone (0)."""
+    """Write that a link appeared (1) or broke (0)."""
     if trace.shape[0] > 0:
         n = _record(m, trace, t, np.int64(EVENT_LINK), i, j)
         if n >= 0:
@@ -63,7 +63,7 @@ def on_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
 
 
 def on_frames(m: Any, f: Any, trace: Any, t: Any, nodes: Any) -> None:
-    """Write the packets of the sender in frames that `nodes` begin to transmit."""
+    """Write the packets of the sender in frames that `nodes` start to transmit."""
     if trace.shape[0] > 0:
         for k in range(m[Manet.NODES]):
             if sets.has(nodes, k):
@@ -95,13 +95,13 @@ def on_sent(e: Any) -> None:
 
 
 def on_timeout(e: Any) -> None:
-    """Write a retransmission timeout, of the first packet that is not acknowledged."""
+    """Write a retransmission timeout, with the first unacknowledged packet."""
     if e.trace.shape[0] > 0:
         _write_acked(e.m, e.g, e.trace, e.t, np.int64(EVENT_TIMEOUT), np.int64(1))
 
 
 def on_ack(e: Any) -> None:
-    """Write the last packet that is acknowledged."""
+    """Write the last acknowledged packet."""
     if e.trace.shape[0] > 0:
         _write_acked(e.m, e.g, e.trace, e.t, np.int64(EVENT_ACK), np.int64(0))
 

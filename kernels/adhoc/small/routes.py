@@ -1,4 +1,7 @@
-"""Routes of at most MOST_ROUTE nodes in a word: from the low end their number (4 bits), then 6 bits each."""
+"""Routes of at most MOST_ROUTE nodes in one word.
+
+From the lowest bit: number of nodes (4 bits), then 6 bits per node.
+"""
 
 from typing import Any
 

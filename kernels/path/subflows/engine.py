@@ -267,9 +267,7 @@ def simulate(
             arrive_at_receiver(p, outages, losses, m, g, out, trace, now, event)
         elif RECEIVER_TIMERS <= event < SENDER_TIMERS:
             path = event - RECEIVER_TIMERS
-            send_ack(
-                p, outages, losses, m, out, now, path, association.on_delay(p, m[subflow_at(path) :])
-            )
+            send_ack(p, outages, losses, m, out, now, path, association.on_delay(p, m[subflow_at(path) :]))
         else:
             act_at_sender(p, constants, outages, losses, m, g, out, trace, now, event)
         now, event = next_event(p, m)

@@ -46,7 +46,8 @@ from netcarlo.kernels.wireless.state import (
 
 
 def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """Process a frame of node i (at `sender`) that node j (at word `at`) has received in full, good or not.
+    """Process a frame of node i (at `sender`) that node j (at word `at`) has received completely, intact or
+    not.
 
     Returns FRESH for data that arrive for the first time, CONCLUDED for the ACK of node j's own data, or
     NOTHING.
@@ -78,7 +79,7 @@ def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -
 
 @noinline
 def _receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """Process a data frame of node i for the node at word `at`. Return whether it is good."""
+    """Process a data frame of node i for the node at word `at`; return whether it is intact."""
     counts = at + NODE_COUNTS
     link = link_of(m, head_of(m, sender))
     if m[at + Mac.CORRUPT] != 0 and not _endure(m, losses, at, link):
@@ -109,7 +110,7 @@ def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
 
 @noinline
 def _receive_control(m: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """Process a good RTS, CTS or ACK for the node at word `at`. Return whether it ends an exchange."""
+    """Process an intact RTS, CTS or ACK for the node at word `at`; return whether it ends an exchange."""
     kind = m[sender + Mac.FRAME]
     if kind == Frame.RTS:
         if m[at + Mac.NAV] <= t:
@@ -181,9 +182,10 @@ def conclude(m: Any, j: Any, t: Any) -> None:
 
 @noinline
 def time_out(m: Any, j: Any, t: Any) -> Any:
-    """The event of node j at `Phase.TIMEOUT`.
+    """Process the event of node j at `Phase.TIMEOUT`.
 
-    Returns `(left, frame)`: a frame left the queue of node `left`; `frame` was given up and never received.
+    Returns `(left, frame)`: a frame left the queue of node `left`; `frame` was dropped at the retry limit and
+    never received.
     """
     at = node_at(m, j)
     if m[at + Mac.RESET] == t:
@@ -202,7 +204,8 @@ def time_out(m: Any, j: Any, t: Any) -> Any:
 
 
 def _fail(m: Any, j: Any, at: Any, t: Any) -> Any:
-    """Retry the frame of node j, which got no answer, or give it up. Return the result of `time_out`."""
+    """Retry the unanswered frame of node j, or drop it at the retry limit; return the result of
+    `time_out`."""
     counts = at + NODE_COUNTS
     awaited = m[at + Mac.WAITING]
     m[at + Mac.TIMEOUT] = NO_EVENT

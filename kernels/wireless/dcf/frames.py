@@ -1,4 +1,4 @@
-"""Frames of a node: what it sends next, and what it waits for afterwards.
+"""Frames of a node: the next frame, and the answer for which it waits afterwards.
 
 Source: IEEE 802.11-2007, 9.2.5 to 9.2.8. NOBODY stands for no node and no rate.
 """

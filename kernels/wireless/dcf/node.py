@@ -1,4 +1,4 @@
-"""Events of a node: its frames begin or end, or no answer has come."""
+"""Events of a node: start and end of its frames, and timeouts of answers."""
 
 from typing import Any
 

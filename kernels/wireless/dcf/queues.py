@@ -1,4 +1,4 @@
-"""Queue of a node: packets in a ring, the one that it sends first."""
+"""Queue of a node: packets in a ring, the one in transmission first."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from netcarlo.kernels.wireless.state import NODE_COUNTS, Mac, Wait, node_at
 from netcarlo.kernels.wireless.stock import count, enter
 
 COLUMNS = 0
-"""Outcomes of a node behind those of `NodeOut`."""
+"""Number of outcomes of a node after those of `NodeOut`."""
 
 
 def words(rows: WifiRows) -> np.ndarray[Any, Any]:
@@ -90,4 +90,4 @@ def clear(m: Any, at: Any) -> None:
 
 
 def write(m: Any, at: Any, out: Any, to: Any) -> None:
-    """Do nothing, likewise."""
+    """Do nothing: there are no other outcomes of a node."""

@@ -51,7 +51,7 @@ from netcarlo.kernels.wireless.state import (
 from netcarlo.kernels.wireless.stock import count, enter
 
 COLUMNS = CATEGORIES * CategoryOut.COLUMNS
-"""Outcomes of a node behind those of `NodeOut`."""
+"""Number of outcomes of a node after those of `NodeOut`."""
 
 _ALL = np.int64(1 << 62)
 _MSDU, _MPDU = len(Msdu), len(Mpdu)
