@@ -1,1 +1,1 @@
-"""The two ends of an SCTP association."""
+"""Sender and receiver of an SCTP association."""

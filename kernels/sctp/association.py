@@ -1,10 +1,11 @@
-"""An SCTP association of one path as a machine that an engine drives with events, as `tcp.association`.
+"""SCTP association of one path, driven by the events of an engine, as `tcp.association`.
 
-Each endpoint numbers the packets that it sends, whatever they carry, and keeps their contents in a ring of
-`RowP.RING`. A packet that is still in flight when its place is needed makes the association `overfull`.
-Packets that an endpoint wants to send wait in its ring until the engine takes them.
+Each endpoint numbers all packets that it sends, and keeps their contents in a ring of `RowP.RING`. A packet
+that is still in flight when its place is needed makes the association `overfull`. Packets that an endpoint is
+to send wait in its ring until the engine sends them.
 
-The receiver may be ahead of the sender: it shares no word with it but TSNs, and SACKs name what it had then.
+The engine may process the receiver ahead of the sender: they share no words but TSNs, and SACKs refer to the
+state of the receiver when they were sent.
 """
 
 from enum import IntEnum
@@ -38,8 +39,8 @@ FLOATS = 0
 WORDS = STATE_SIZE
 """Words of scratch without the rings."""
 
-_FORTH = np.int64(0)  # the way of the sender,
-_BACK = np.int64(PATHS)  # and that of the receiver
+_FORTH = np.int64(0)  # way of the sender
+_BACK = np.int64(PATHS)  # way of the receiver
 
 
 class Counter(IntEnum):
@@ -241,8 +242,7 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """Process a packet of the sender that arrives at time t [ns].
 
-    Returns the packet with which the receiver answers, NONE or FULL; and whether data have come that were
-    not there before.
+    Returns the packet with which the receiver answers, NONE or FULL; and whether new data have arrived.
     """
     accepted = s[Word.ACCEPTED]
     ends.at_receiver(p, s, t, _BACK, place_of(p, s, _FORTH, packet))

@@ -1,6 +1,6 @@
 """Start of an SCTP association: four-way handshake and first probe of the paths.
 
-Source: RFC 2960 section 5 and RFC 4460 section 5.4 (path verification), as ns-2 carries them out; RFC 9260,
+Source: RFC 2960, section 5, and RFC 4460, section 5.4 (path verification), as implemented by ns-2; RFC 9260,
 section 5, with its rules.
 """
 

@@ -1,8 +1,8 @@
 """Path management of an SCTP endpoint: RTO, error counting, failover and heartbeats.
 
-Source: RFC 2960 sections 6.3 and 8, as ns-2 carries them out.  Where ns-2 has floating-point
-seconds these are integer nanoseconds, rounded down.  With `Rfc9260P.RFC9260` heartbeats follow RFC 9260,
-sections 5.4 and 8.3; `Rfc9260P.PF_ERRORS` adds the potentially failed state of RFC 7829.
+Source: RFC 2960, sections 6.3 and 8, as implemented by ns-2, with integer nanoseconds, rounded down, instead
+of ns-2's floating-point seconds. With `Rfc9260P.RFC9260` heartbeats follow RFC 9260, sections 5.4 and 8.3;
+`Rfc9260P.PF_ERRORS` adds the potentially failed state of RFC 7829.
 """
 
 from typing import Any
@@ -34,18 +34,18 @@ from netcarlo.kernels.sctp.state import (
 )
 
 ASSOCIATION_MAX_RETRANS = 10
-"""Timeouts in a row on active paths that an association survives (RFC 2960 section 15)."""
+"""Consecutive timeouts on active paths that an association survives (RFC 2960, section 15)."""
 
-_STREAMS = np.int64(512)  # from the heartbeats of a flow to those of the next
+_STREAMS = np.int64(512)  # distance of the heartbeat streams of consecutive flows
 _BITS = np.int64(24)
 _MASK = np.int64((1 << 24) - 1)
 
 
 @noinline
 def put(p: Any, s: Any, now: Any, way: Any, kind: Any, size: Any, number: Any) -> Any:
-    """Queue a packet, to be sent on a way after the present event.
+    """Queue a packet, to be sent on a way after the current event.
 
-    `size` is in bytes, `number` as `Packet.NUMBER`.  Returns where the packet's words begin.
+    `size` is in bytes, `number` as `Packet.NUMBER`. Returns the word where the packet begins.
     """
     w = way_at(way)
     held = s[w + Way.FLYING] + s[w + Way.WAITING]
@@ -97,9 +97,9 @@ def rank(s: Any, way: Any) -> Any:
 
 @noinline
 def other(p: Any, s: Any, way: Any) -> Any:
-    """Return the path to take instead of this one: the other one, unless it is less suitable.
+    """Return the path to use instead of this one: the other one, unless it is less suitable.
 
-    Of two potentially failed paths the one with fewer errors is taken (RFC 7829, section 3.2).
+    Of two potentially failed paths the one with fewer errors is used (RFC 7829, section 3.2).
     """
     if s[Word.PATHS] == 1:
         return way

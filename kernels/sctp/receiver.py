@@ -1,8 +1,8 @@
-"""The receiver of an SCTP association: gap accounting and (delayed) acknowledgements.
+"""Receiver of an SCTP association: gap accounting and (delayed) acknowledgements.
 
-Source: RFC 2960 sections 6.2 and 6.7, as ns-2 carries them out.  A SACK does not carry its gap
-blocks: it carries how many chunks the receiver had accepted, and each chunk knows its own number
-in that order, which says the same in one word.
+Source: RFC 2960, sections 6.2 and 6.7, as implemented by ns-2. In the model a SACK does not carry its gap
+blocks but the number of chunks that the receiver had accepted. Each chunk stores its own number in that
+order, so one word has the same information.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Processing of a SACK by the sender of an SCTP association.
 
-Source: RFC 2960 sections 6.2.1, 6.3 and 7.2 with the Implementer's Guide (newly acknowledged TSNs
-count missing reports, one cwnd cut per window), as ns-2 carries them out; with `Rfc9260P.RFC9260` the same
+Source: RFC 2960, sections 6.2.1, 6.3 and 7.2 with the Implementer's Guide (newly acknowledged TSNs count
+missing reports, one cwnd reduction per window), as implemented by ns-2; with `Rfc9260P.RFC9260` the same
 sections of RFC 9260.
 """
 
@@ -45,8 +45,8 @@ def credit(p: Any, s: Any, now: Any, at: Any) -> None:
             paths.measure(p, s, way, now - s[at + Chunk.TIMED])
         s[w + Way.TIMING] = 0
     if s[w + Way.ERRORS] != 0 and not ambiguous:
-        # Which sending of a chunk arrived is told by the path of the SACK, which is that of the latest
-        # arrival. ns-2 always takes the last one for it.
+        # The path of the SACK, which is that of the latest arrival, identifies the transmission of the chunk
+        # that arrived. ns-2 always assumes the last one.
         elsewhere = s[at + Chunk.SENDS] > 1 and way != s[Word.SACK_WAY]
         if not (elsewhere and (p[SctpP.FAILBACK] == 1 or p[Rfc9260P.RFC9260] == 1)):
             paths.recover(p, s, way)
@@ -137,10 +137,10 @@ def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
 
 @noinline
 def gap_acks(p: Any, s: Any, now: Any, sack: Any, advanced: Any) -> None:
-    """Note what the gap blocks of the SACK at `sack` report.
+    """Process the gap reports of the SACK at `sack`.
 
-    Those of SACKs in a row differ by the chunk that the latter answers, unless one was lost or overtaken:
-    only then all chunks are looked at.
+    The reports of consecutive SACKs differ by the chunk that the second one acknowledges, unless a SACK was
+    lost or overtaken. Only then all chunks are examined.
     """
     seen, latest, first = s[sack + Packet.SEEN], s[sack + Packet.LATEST], s[Word.CUM] + 1
     more = p[SctpP.RWND] - s[sack + Packet.ROOM] - s[Word.REPORTED] * s[Word.CHUNK]
@@ -188,7 +188,7 @@ def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
 
 @noinline
 def missing_reports(p: Any, s: Any, advanced: Any) -> Any:
-    """Count a report against the chunks that are missing; returns whether any is to be resent.
+    """Count missing reports of chunks; return whether any chunk is to be retransmitted.
 
     With concurrent multipath transfer only acknowledgements of the same path count (split fast retransmit).
     """
@@ -245,8 +245,11 @@ def halve(p: Any, s: Any, way: Any) -> None:
 
 @noinline
 def enter_recovery(p: Any, s: Any) -> None:
-    """Enter fast recovery, unless the sender is in it: halve the window of each way with a fast retransmit,
-    once until all that is outstanding now is acknowledged (RFC 9260, section 7.2.4)."""
+    """Enter fast recovery, unless the sender is in it, and halve the window of each way with a fast
+    retransmit.
+
+    Windows are halved once until all data outstanding now are acknowledged (RFC 9260, section 7.2.4).
+    """
     if p[Rfc9260P.CMT] == 0 and s[Word.CUM] < s[Word.RECOVER]:
         return
     done = 0

@@ -1,9 +1,9 @@
-"""The sender of an SCTP association: new data, retransmission and its timers.
+"""Sender of an SCTP association: new data, retransmission and its timers.
 
-Source: RFC 2960 sections 6 and 7 with the Implementer's Guide, as ns-2 carries them out; with
-`Rfc9260P.RFC9260` those of RFC 9260, where chunks marked for retransmission are not outstanding.  All windows
-are in bytes; a packet carries one chunk, which fills it, so a chunk is also the MTU's worth of data that the
-rules speak of.
+Source: RFC 2960, sections 6 and 7, with the Implementer's Guide, as implemented by ns-2; with
+`Rfc9260P.RFC9260` the same sections of RFC 9260, in which chunks marked for retransmission are not
+outstanding. All windows are in bytes. A packet carries one chunk, which fills it, so one chunk is one PMTU of
+data in these rules.
 """
 
 from typing import Any
@@ -112,7 +112,7 @@ def retransmit(p: Any, s: Any, now: Any, one: Any) -> None:
     s[Word.BURST] = 0
     for way in range(PATHS):
         s[way_at(way) + Way.FIRST] = NONE
-    # Marked chunks do not count as outstanding while it is decided what may go.
+    # Marked chunks do not count as outstanding in the decision which chunks may be sent.
     to = NONE
     for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
         at = chunk_at(p, s, tsn)

@@ -56,11 +56,11 @@ class Control(IntEnum):
     BEST = 5
     """Rate with the most throughput."""
     SECOND = 6
-    """Next one; two more follow."""
+    """Rate with the second most throughput; the third and fourth follow."""
     ROBUST = 9
     """Rate for further attempts."""
     FAILURES = 10
-    """PPDUs without an answer in a row."""
+    """Consecutive PPDUs without an answer."""
     SEQUENCE = 11
     """Place in the sequence of the kinds of samples."""
     DRAWS = 12

@@ -1,7 +1,7 @@
 """Access of a node to the medium by its EDCA functions: carrier sense and backoff.
 
 Source: IEEE 802.11-2016, 10.22.2. At each slot boundary from the end of AIFS on a function counts down or
-transmits, so that a slot in which another node begins counts, too. `at` is the word of a node, `f` that of a
+transmits, so a slot in which another node starts also counts. `at` is the word of a node, `f` that of a
 function.
 """
 
@@ -77,9 +77,9 @@ def _countdown(m: Any, f: Any, idle: Any) -> Any:
 
 @noinline
 def freeze(m: Any, at: Any, t: Any) -> None:
-    """Count the slots that have passed at all functions of a node: the medium becomes busy at time t.
+    """Count the elapsed slots of all functions of a node, because the medium becomes busy at time t [ns].
 
-    A node that is to begin within the time of CCA does not notice, and transmits.
+    A node that is to start within the CCA time does not detect this, and transmits.
     """
     idle = _idle_since(m, at)
     slot = m[Radio.SLOT]
@@ -130,9 +130,9 @@ def widen(m: Any, f: Any) -> None:
 
 @noinline
 def contend(m: Any, j: Any, at: Any, f: Any, t: Any) -> None:
-    """Begin to contend at time t: a function of node j that had nothing to send has an MSDU now.
+    """Start to contend at time t [ns], because an idle function of node j has received an MSDU.
 
-    It draws a backoff only if the medium is busy; a backoff that still runs is kept.
+    The function draws a backoff only if the medium is busy; a running backoff continues.
     """
     if (
         m[Word.ON_AIR] & m[at + Node.SENSE] != 0

@@ -28,7 +28,7 @@ from netcarlo.kernels.wireless.state import AirTime, Mac, link_at, rate_at
 _NEVER = np.int64(1) << 62
 _SUBFRAME = 14  # header of a subframe of an A-MSDU [byte]
 _LLC = 8  # bytes of `Radio.MAC_OVERHEAD` that belong to the MSDU
-_DELIMITER = 4  # of a subframe of an A-MPDU [byte]
+_DELIMITER = 4  # delimiter of a subframe of an A-MPDU [byte]
 
 
 def rate_of(m: Any, a: Any) -> Any:
@@ -54,7 +54,7 @@ def _most_bytes(m: Any, rate: Any, time: Any) -> Any:
 
 
 def _padded(size: Any) -> Any:
-    """Return a size rounded up to whole words of four bytes."""
+    """Return a size rounded up to a multiple of four bytes."""
     return (size + 3) & ~3
 
 
@@ -157,9 +157,9 @@ def rts_rate(m: Any, a: Any) -> Any:
 
 
 def _new_mpdu(m: Any, f: Any, a: Any, budget: Any, before: Any, longest: Any) -> Any:
-    """Make an MPDU of the next MSDU, and of more while it fits behind `before` bytes of a PPDU.
+    """Build an MPDU from the next MSDU, and further ones that fit after `before` bytes of a PPDU.
 
-    A PPDU with several MSDUs has at most `longest` bytes. Returns the size of the MPDU.
+    A PPDU with several MSDUs has at most `longest` bytes. Returns the size of the MPDU [byte].
     """
     entry = m[a + AgreementState.FIRST]
     packet = size_of(m, m[entry + Msdu.FRAME])
@@ -213,6 +213,6 @@ def has_open(m: Any, a: Any) -> Any:
 
 @noinline
 def dissolve(m: Any, a: Any) -> None:
-    """Clear the flags of the MPDUs of a PPDU: its exchange is over."""
+    """Clear the flags of the MPDUs of a PPDU after the end of its exchange."""
     for number in range(m[a + AgreementState.START], m[a + AgreementState.NEXT]):
         m[mpdu_at(m, a, number) + Mpdu.FLAGS] &= ~(IN_PPDU | FRESH)

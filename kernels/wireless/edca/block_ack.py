@@ -46,7 +46,7 @@ from netcarlo.kernels.wireless.state import NODE_COUNTS, LinkState, Mac, Word, l
 
 @noinline
 def receive(m: Any, losses: Any, counts: Any, a: Any) -> Any:
-    """Receive the MPDUs of a PPDU that was not disturbed; return how many of them noise has spared.
+    """Receive the MPDUs of a PPDU that was not disturbed; return the number that noise has not destroyed.
 
     `counts` is the word of the outcomes of the receiving node.
     """
@@ -91,7 +91,7 @@ def acknowledged(m: Any, a: Any) -> Any:
 
 
 def has_news(m: Any, a: Any) -> Any:
-    """Return whether the receiver can pass up an MPDU, or pass over one that was given up."""
+    """Return whether the receiver can deliver an MPDU, or skip one that the sender has dropped."""
     number = m[a + AgreementState.AWAITED]
     if number >= m[a + AgreementState.NEXT]:
         return False
@@ -101,7 +101,7 @@ def has_news(m: Any, a: Any) -> Any:
 
 @noinline
 def pass_up(m: Any, a: Any) -> Any:
-    """Return the next MPDU in order that the receiver has, or NONE; pass over those that were given up."""
+    """Return the next received MPDU in order, or NONE; skip MPDUs that the sender has dropped."""
     found = np.int64(NONE)
     while found == NONE and has_news(m, a):
         mpdu = mpdu_at(m, a, m[a + AgreementState.AWAITED])
@@ -113,7 +113,7 @@ def pass_up(m: Any, a: Any) -> Any:
 
 @noinline
 def reclaim(m: Any, a: Any) -> None:
-    """Free the MSDUs and places of MPDUs that neither the sender nor the receiver needs any more."""
+    """Free the MSDUs and places of MPDUs that neither sender nor receiver needs."""
     f = function_at(m, m[a + Agreement.FUNCTION])
     end = min(m[a + AgreementState.START], m[a + AgreementState.AWAITED])
     while m[a + AgreementState.OLDEST] < end:

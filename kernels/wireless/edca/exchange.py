@@ -58,9 +58,9 @@ _BEST_EFFORT = 2
 
 
 def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """Receive all of a frame of node i, whose words begin at `sender`, at node j.
+    """Process a complete frame of node i, whose words begin at `sender`, at node j.
 
-    Returns FRESH if MSDUs can be passed up, CONCLUDED for the answer to data or a BlockAckReq, or NOTHING.
+    Returns FRESH if MSDUs can be delivered, CONCLUDED for the answer to data or a BlockAckReq, or NOTHING.
     """
     received = np.int64(NOTHING)
     kind = m[sender + Mac.FRAME]
@@ -92,7 +92,7 @@ def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -
 
 @noinline
 def _receive_own(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-    """Receive a frame of node i that is meant for the node at word `at`; returns what `receive` does."""
+    """Process a frame of node i to the node at word `at`; return as `receive`."""
     kind = m[sender + Mac.FRAME]
     a = m[sender + Mac.AGREEMENT]
     if kind == Frame.DATA:
@@ -165,7 +165,7 @@ def _succeed(m: Any, at: Any, kind: Any, t: Any) -> None:
 
 @noinline
 def _control_rate(m: Any, at: Any, a: Any, answered: Any, t: Any) -> None:
-    """Let the rate control of a link know how an exchange of data ended."""
+    """Notify the rate control of a link of the outcome of a data exchange."""
     link = m[a + Agreement.LINK]
     if m[Radio.RATE_CONTROL] == MINSTREL:
         good = block_ack.acknowledged(m, a) if answered else np.int64(0)
@@ -178,7 +178,7 @@ def _control_rate(m: Any, at: Any, a: Any, answered: Any, t: Any) -> None:
 
 @noinline
 def conclude(m: Any, j: Any, t: Any) -> None:
-    """Go on with the TXOP of node j, whose exchange has succeeded, or back off."""
+    """Continue the TXOP of node j after a successful exchange, or back off."""
     at = node_at(m, j)
     m[at + Mac.WAITING] = Wait.NOTHING
     if not _go_on(m, at, t + m[Radio.SIFS], np.int64(Frame.CONTINUE)):
@@ -187,7 +187,7 @@ def conclude(m: Any, j: Any, t: Any) -> None:
 
 
 def _go_on(m: Any, at: Any, t: Any, kind: Any) -> Any:
-    """Begin the next exchange of a TXOP, CONTINUE or RETRY, at time t if at least a CF-End fits.
+    """Start the next exchange of a TXOP, CONTINUE or RETRY, at time t if at least a CF-End fits.
 
     Returns whether it does. It does not if the node has an answer to send.
     """
@@ -202,7 +202,7 @@ def _go_on(m: Any, at: Any, t: Any, kind: Any) -> Any:
 
 @noinline
 def time_out(m: Any, j: Any, t: Any) -> None:
-    """Process the event of node j at `Phase.TIMEOUT`: its NAV is reset, or no answer has come."""
+    """Process the event of node j at `Phase.TIMEOUT`: a NAV reset, or a missing answer."""
     at = node_at(m, j)
     if m[at + Mac.RESET] == t:
         nav.reset(m, at, t)
@@ -221,7 +221,7 @@ def time_out(m: Any, j: Any, t: Any) -> None:
 
 @noinline
 def _fail(m: Any, j: Any, at: Any, t: Any) -> None:
-    """No answer has come: retry, or drop what was sent too often."""
+    """Retry after a missing answer, or drop MPDUs at the retry limit."""
     f, a, sent = m[at + Mac.FUNCTION], m[at + Mac.AGREEMENT], m[at + Mac.FRAME]
     m[at + Mac.TIMEOUT] = NO_EVENT
     waiting = m[at + Mac.WAITING]

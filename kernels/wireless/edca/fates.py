@@ -24,7 +24,7 @@ def pop(m: Any, f: Any, q: Any) -> Any:
 
 
 def mark(m: Any, at: Any, frame: Any) -> Any:
-    """Return a packet as it is and False: nothing is marked."""
+    """Return the packet unchanged and False, because no packet is marked."""
     return frame, False
 
 

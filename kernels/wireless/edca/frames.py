@@ -1,4 +1,4 @@
-"""Frames of a node: which one it sends, and what it waits for afterwards.
+"""Frames of a node: the next frame, and the answer for which it waits afterwards.
 
 Sources: IEEE 802.11-2016, 10.3.2 (acknowledgement, RTS/CTS), 10.22.2 (EDCA, internal collisions, TXOP), 10.24
 (Block Ack). `at` is the word of a node, `f` of a function, `a` of an agreement.
@@ -100,7 +100,7 @@ def _winner(m: Any, at: Any, t: Any) -> Any:
 
 @noinline
 def _collide(m: Any, at: Any, f: Any, t: Any) -> None:
-    """Let a function defer to another one of its node that begins at the same time (10.22.2.4)."""
+    """Let a function defer to another function of its node that starts at the same time (10.22.2.4)."""
     m[f + FUNCTION_COUNTS + CategoryOut.INTERNAL] += 1
     access.widen(m, f)
     m[f + FunctionState.RETRIES] += 1
@@ -186,7 +186,7 @@ def _answer_time(m: Any, at: Any, a: Any) -> Any:
 
 @noinline
 def _send_rts(m: Any, at: Any, a: Any, rest: Any) -> Any:
-    """Announce the PPDU that was built by an RTS. Returns kind, rate and duration of the RTS."""
+    """Send an RTS before the built PPDU; return kind, rate and duration of the RTS."""
     rate = aggregation.rts_rate(m, a)
     time = m[rate_at(m, rate) + AirTime.RTS]
     cts = m[rate_at(m, rate) + AirTime.ANSWER]
@@ -200,7 +200,7 @@ def _send_rts(m: Any, at: Any, a: Any, rest: Any) -> Any:
 
 @noinline
 def _send_data(m: Any, at: Any, t: Any) -> Any:
-    """Send the PPDU that was built. Returns its rate and duration [ns]."""
+    """Send the built PPDU; return its rate and duration [ns]."""
     a, time = m[at + Mac.AGREEMENT], m[at + Mac.AIR]
     counts = m[at + Mac.FUNCTION] + FUNCTION_COUNTS
     m[at + Mac.TO] = m[link_at(m, m[a + Agreement.LINK]) + Link.TO]

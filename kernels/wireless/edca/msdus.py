@@ -1,4 +1,4 @@
-"""MSDUs of a function: those that may be sent, their number, the free ones, what saturated sources owe.
+"""MSDUs of a function: lists of sendable and free MSDUs, their number, and refills by saturated sources.
 
 `at` is the word of a node, `f` of a function, `a` of an agreement, `entry` of an MSDU.
 """

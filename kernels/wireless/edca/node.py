@@ -60,7 +60,7 @@ def on_event(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
 
 @noinline
 def _pass_up(m: Any, f: Any, constants: Any, trace: Any, t: Any, node: Any, reached: Any) -> None:
-    """Pass up the MSDUs that node `reached` has in order, of the agreement of the frame of a node."""
+    """Deliver the MSDUs that node `reached` has in order, of the agreement of the frame of a node."""
     sender = node_at(m, node)
     a = m[sender + Mac.AGREEMENT]
     mpdu = block_ack.pass_up(m, a)
@@ -79,9 +79,10 @@ def _pass_up(m: Any, f: Any, constants: Any, trace: Any, t: Any, node: Any, reac
 
 
 def _time_behind(m: Any, sender: Any, end: Any) -> Any:
-    """Return the time [ns] from byte `end` of the PPDU of the node at word `sender` to its end.
+    """Return the time from byte `end` of the PPDU of the node at word `sender` to its end [ns].
 
-    A receiver passes up an MPDU when it is complete, or when the one that fills the hole before it is.
+    A receiver delivers an MPDU when it is complete, or when the MPDU that closes the gap before it is
+    complete.
     """
     preamble = m[rate_at(m, m[sender + Mac.RATE]) + Rate.PREAMBLE]
     size = m[sender + Mac.SIZE]
@@ -103,10 +104,10 @@ def _refill(m: Any, f: Any, constants: Any, t: Any) -> None:
 
 @noinline
 def lose_all(m: Any, at: Any, t: Any) -> None:
-    """Lose all packets of the node at word `at`, which fails.
+    """Drop all packets of the node at word `at`, which fails.
 
-    It returns with new agreements: what its receivers hold back is lost, too. What it holds back itself
-    stays.
+    It restarts with new agreements, so packets in its receivers' reorder buffers are also lost. Its own
+    reorder buffers remain.
     """
     function = function_at(m, m[at + Node.FIRST_FUNCTION])
     for _ in range(m[at + Node.FUNCTIONS]):
@@ -136,7 +137,7 @@ def accept_again(m: Any, network: Any, at: Any) -> None:
 
 @noinline
 def on_return(m: Any, f: Any, constants: Any, t: Any, gateway: Any) -> None:
-    """Fill the queues of the node that comes back with the datagrams of saturated sources."""
+    """Fill the queues of the restarted node with the datagrams of saturated sources."""
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         if m[at + Flow.BACKLOG] > 0 and m[at + Flow.START] <= t and first_node(m, at) == gateway:

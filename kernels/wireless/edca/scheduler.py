@@ -79,7 +79,7 @@ def _from_list(m: Any, f: Any, t: Any) -> Any:
 
 @noinline
 def join(m: Any, f: Any, a: Any, t: Any) -> None:
-    """Add an agreement that has got an MSDU to the list, unless it is there: at its head for airtime."""
+    """Add an agreement with a new MSDU to the list, unless it is listed: at the head for airtime."""
     if m[a + AgreementState.LISTED] == 0:
         m[a + AgreementState.LISTED] = 1
         m[a + AgreementState.ACTIVE_AT] = t

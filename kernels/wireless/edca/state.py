@@ -22,7 +22,7 @@ NONE = 0
 
 
 class FunctionState(IntEnum):
-    """An EDCA function, behind the columns of `Function`."""
+    """Words of an EDCA function, following its columns of `Function`."""
 
     SLOTS = len(Function)
     """Backoff slots left."""
@@ -35,7 +35,7 @@ class FunctionState(IntEnum):
     DRAWS = auto()
     """Backoffs drawn."""
     RETRIES = auto()
-    """Failed attempts in a row, as ns-3 counts them."""
+    """Consecutive failed attempts, as ns-3 counts them."""
     COUNT = auto()
     """MSDUs in the queue, up to their acknowledgement."""
     REQUESTS = auto()
@@ -49,29 +49,29 @@ class FunctionState(IntEnum):
     LIST = auto()
     """First agreement of the list of the scheduler."""
     LIST_END = auto()
-    """Last one, if there is one."""
+    """Last agreement of that list, if it is not empty."""
     BACKLOG = auto()
     """MSDUs in queues of FQ-CoDel."""
 
 
 FUNCTION_COUNTS = max(FunctionState) + 1
-"""The outcomes of the function, as in `CategoryOut`."""
+"""First word of the outcomes of a function (`CategoryOut`)."""
 FUNCTION_WORDS = FUNCTION_COUNTS + CategoryOut.COLUMNS
 
 
 class AgreementState(IntEnum):
-    """An agreement, behind the columns of `Agreement`."""
+    """Words of an agreement, following its columns of `Agreement`."""
 
     FIRST = len(Agreement)
     """First MSDU that is in no MPDU yet."""
     LAST = auto()
-    """Last one."""
+    """Last MSDU that is in no MPDU yet."""
     START = auto()
     """Sequence number of the first MPDU that is not acknowledged."""
     NEXT = auto()
     """Sequence number of the next new MPDU."""
     AWAITED = auto()
-    """First sequence number that the receiver has not passed up."""
+    """First sequence number that the receiver has not delivered."""
     GIVEN_UP = auto()
     """Sequence number below which the receiver does not wait for missing MPDUs."""
     OLDEST = auto()
@@ -87,7 +87,7 @@ class AgreementState(IntEnum):
     DEFICIT = auto()
     """Airtime that it may use in this round [ns]."""
     ACTIVE_AT = auto()
-    """Time at which it last had MSDUs, as the scheduler knows [ns]."""
+    """Time at which it last had MSDUs, as known to the scheduler [ns]."""
     QUEUES = auto()
     """FQ-CoDel: list of new queues, then of old ones, first and last queue of each."""
     LAST_NEW = auto()
@@ -96,7 +96,7 @@ class AgreementState(IntEnum):
     RELEASED = auto()
     """Estimated airtime of the MSDUs that are released to the hardware and not closed [ns]."""
     AIR = auto()
-    """PPDUs with data on the air, counted from the end of the warm-up on [ns]."""
+    """Airtime of PPDUs with data, counted from the end of the warm-up on [ns]."""
 
 
 AGREEMENT_WORDS = max(AgreementState) + 1
@@ -127,9 +127,9 @@ class Mpdu(IntEnum):
     FLAGS = 3
     """Sum of the constants below."""
     END = 5
-    """Bytes of the present PPDU up to its end."""
+    """Bytes of the current PPDU up to the end of this MPDU."""
     TRIES = 4
-    """Number of attempts, also by an RTS without an answer and in internal collisions."""
+    """Number of attempts, unanswered RTS and internal collisions included."""
 
 
 RECEIVED = 1
@@ -137,13 +137,13 @@ RECEIVED = 1
 CLOSED = 2
 """Flag: the MPDU has left the queue, acknowledged or dropped."""
 IN_PPDU = 4
-"""Flag: the MPDU is part of the PPDU of the present exchange."""
+"""Flag: the MPDU is part of the PPDU of the current exchange."""
 DROPPED = 8
 """Flag: the MPDU was dropped before the receiver had it."""
 FRESH = 32
 """Flag: the receiver has the MPDU for the first time since the beginning of the exchange."""
 SENT = 16
-"""Flag: the MPDU has been on the air."""
+"""Flag: the MPDU has been transmitted."""
 
 _MPDU = len(Mpdu)
 
