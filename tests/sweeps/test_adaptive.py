@@ -358,9 +358,8 @@ SHARED: dict[str, Any] = {
 }
 
 
-BBR3 = {"congestion_control": "bbr3", "window": 32}
-"""Congestion control without a cheap model."""
-BBR3_OF = {f"transport.{name}": value for name, value in BBR3.items()}
+NO_CHEAP_MODEL = {"protocol": "linux26", "window": 32}
+"""Transport without a cheap model."""
 
 
 @pytest.mark.parametrize(
@@ -374,11 +373,11 @@ BBR3_OF = {f"transport.{name}": value for name, value in BBR3.items()}
         ({"goals": {"slow": "mean_delay_s <= 1 s"}}, "mean_delay_s"),
         ({"axes": {"of": {"field": "fidelity", "values": ["packet", "fluid"]}}}, "of sets fidelity, but"),
         (
-            {"axes": {}, "scenario": {**AUTO["scenario"], "transport": {"protocol": "linux", **BBR3}}},
+            {"axes": {}, "scenario": {**AUTO["scenario"], "transport": NO_CHEAP_MODEL}},
             "fidelity = auto has no cheap model for this sweep .*linux.*; write packet",
         ),
         (
-            {"axes": {"of": {"cases": {"newreno": {}, "bbr": {"transport.protocol": "linux", **BBR3_OF}}}}},
+            {"axes": {"of": {"cases": {"newreno": {}, "linux26": {"transport.protocol": "linux26"}}}}},
             "fidelity = auto has no cheap model for 1 of the 2 compared settings.*; write packet, or leave",
         ),
         (
