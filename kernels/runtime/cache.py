@@ -16,6 +16,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Collection
+from dis import EXTENDED_ARG, hasconst
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -35,6 +36,9 @@ _COMPILERS = (
     "compile.py", "numba_pipeline.py", "numba_cache.py", "numba_shortcuts.py", "cuda.py",
     "shared_memory.py", "mlir.py",
 )  # fmt: skip
+
+_LOADS = frozenset(hasconst)
+"""Instructions whose argument is the index of a constant."""
 
 _LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # a key includes their versions, not their sources
 
@@ -105,7 +109,7 @@ def _describe(value: Any, update: Update, seen: set[int], read: Collection[str] 
             return
         seen.add(id(value))
         update(value.__qualname__.encode())
-        _describe_code(value.__code__, update, value.__doc__)
+        _describe_code(value.__code__, update)
         update(repr((value.__defaults__, value.__kwdefaults__, getattr(value, "noinline", False))).encode())
         for cell in value.__closure__ or ():
             _describe(cell.cell_contents, update, seen)
@@ -136,13 +140,27 @@ def _describe(value: Any, update: Update, seen: set[int], read: Collection[str] 
         update(repr(value).encode())
 
 
-def _describe_code(code: CodeType, update: Update, docstring: str | None = None) -> None:
-    """Call `update` with what a function does: instructions, constants, and names, but no line numbers."""
-    update(repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)).encode())
-    for constant in code.co_consts:
+def _describe_code(code: CodeType, update: Update) -> None:
+    """Call `update` with what a function does: instructions, the constants that they load, and names.
+
+    An instruction holds the index of its constant. A docstring is a constant that none loads, and it moves the
+    indices of others; hence the constants themselves are described, in the order of the instructions.
+    """
+    instructions, constants = bytearray(code.co_code), []
+    for at in range(0, len(instructions), 2):
+        if instructions[at] in _LOADS:
+            index = instructions[at + 1]
+            instructions[at + 1] = 0
+            if at and instructions[at - 2] == EXTENDED_ARG:
+                index |= instructions[at - 1] << 8
+                instructions[at - 1] = 0
+            constants.append(code.co_consts[index])
+    update(repr((bytes(instructions), code.co_names, code.co_varnames, code.co_freevars)).encode())
+    update(repr(code.co_cellvars).encode())
+    for constant in constants:
         if isinstance(constant, CodeType):
             _describe_code(constant, update)
-        elif docstring is None or constant != docstring:
+        else:
             update(repr(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant).encode())
 
 

@@ -258,3 +258,35 @@ def test_a_model_made_again_has_the_same_file(name: str) -> None:
     from netcarlo.kernels.runtime import cache
 
     assert cache.path(models.model(name), ".nbc") == cache.path(models.model(name), ".nbc")
+
+
+PLAIN = """
+def step(x):
+    def inner(y):
+        return y + 3
+    if x is None:
+        return 7
+    x.append(inner(5))
+"""
+
+
+def test_a_docstring_does_not_change_the_description_of_a_function_and_a_constant_does() -> None:
+    """Test functions with an implicit `return None`, whose constants a docstring moves to other indices."""
+    described = PLAIN.replace("(x):\n", '(x):\n    """Append 8."""\n').replace(
+        "(y):\n", '(y):\n        """Return y + 3."""\n'
+    )
+    assert described.count('"""') == 4
+    assert _description(described) == _description(PLAIN)
+    for changed in ("y + 3", "y + 4"), ("return 7", "return 7.0"), ("inner(5)", "inner(True)"):
+        assert _description(PLAIN.replace(*changed)) != _description(PLAIN)
+
+
+def _description(text: str) -> bytes:
+    """Return the description of the function `step` of a text."""
+    from netcarlo.kernels.runtime import cache
+
+    scope: dict[str, Any] = {}
+    exec(text, scope)
+    found: list[bytes] = []
+    cache._describe(scope["step"], found.append, set())
+    return b"\0".join(found)
