@@ -100,9 +100,9 @@ _FLUID_MIXED = tuple(name for name in _FLUID if BY_NAME[name].number is not None
 
 FLUIDS: dict[str, Network] = {
     "path": Network(
-        (*_FLUID_MIXED, "linux", "sctp", "quic", "mptcp"), ("mobile", "delays"),
+        (*_FLUID_MIXED, "linux", "sctp", "quic", "mptcp", "udp"), ("mobile", "delays"),
         _never(
-            "mobile + delays", "sctp + delays", "bbr3 + mobile", "bbr3 + delays",
+            "mobile + delays", "sctp + delays", "udp + delays", "bbr3 + mobile", "bbr3 + delays",
             *(f"{one} + {option}" for one in ("quic", "mptcp") for option in ("mobile", "delays")),
         ),
         controls={**_OF_SACK, **_OF_LINUX, "mptcp": MPTCP[:-1]},

@@ -12,9 +12,10 @@ from netcarlo.kernels.base.bind import UNFILLED, Slots, bind
 from netcarlo.kernels.base.layout import Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.parameters import Block, LinuxP, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
-from netcarlo.kernels.fluid import cost, mptcp, path, quic, sctp, shared
-from netcarlo.kernels.fluid.adhoc import datagrams, sender
+from netcarlo.kernels.fluid import cost, datagrams, mptcp, path, quic, sctp, shared
+from netcarlo.kernels.fluid.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
+from netcarlo.kernels.fluid.adhoc import sender
 from netcarlo.kernels.fluid.adhoc.reactions import LossResponse
 from netcarlo.kernels.fluid.wireless import engine as wireless
 from netcarlo.kernels.path.subflows.engine import further_columns
@@ -41,8 +42,8 @@ class FluidPathSlots(Slots):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FluidSctpSlots(Slots):
-    """Slots of the fluid model of SCTP."""
+class FluidHostSlots(Slots):
+    """Slots of the fluid models of SCTP and UDP over paths."""
 
     mobile: bool
     """True if the last hop is the radio link of a mobile host."""
@@ -83,7 +84,7 @@ class FluidAdhocSlots(Slots):
     """Slots of the fluid model of ad hoc networks."""
 
     source: Any
-    """Module of the source: `sender` or `datagrams`."""
+    """Module of the source: `sender` or `adhoc.datagrams`."""
     kind: int
     """Number of the kind of TCP, or of UDP."""
     network: Any = UNFILLED
@@ -95,7 +96,7 @@ class FluidAdhocSlots(Slots):
 def model(address: Address) -> Model:
     """Return the fluid model of an address."""
     if address.family == "path":
-        of_path = {"sctp": _sctp, "quic": _quic, "mptcp": _mptcp}
+        of_path = {"sctp": _sctp, "quic": _quic, "mptcp": _mptcp, "udp": _udp}
         return of_path.get(address.sender, _path)(address)
     of: dict[str, Callable[[Address], Model]] = {
         "shared": _shared, "wireless": _wireless, "adhoc": _adhoc
@@ -128,12 +129,21 @@ def _path(address: Address) -> Model:
 
 
 def _sctp(address: Address) -> Model:
-    filled = FluidSctpSlots(mobile=address.mobile)
+    filled = FluidHostSlots(mobile=address.mobile)
     return Model(
         blocks=_of_path((RowP, ReliableP, SctpP), address),
         address=address, make=lambda step: bind(sctp.simulate, step, filled),
         scratch=lambda rows: sctp.scratch_words(rows, mobile=address.mobile),
         outcomes=lambda rows: len(Out) + failovers(rows), cost=cost.of_path,
+    )  # fmt: skip
+
+
+def _udp(address: Address) -> Model:
+    filled = FluidHostSlots(mobile=address.mobile)
+    return Model(
+        blocks=_of_path((RowP, UdpP), address),
+        address=address, make=lambda step: bind(datagrams.simulate, step, filled),
+        scratch=lambda rows: datagrams.scratch_words(rows, mobile=address.mobile), cost=cost.of_path,
     )  # fmt: skip
 
 
@@ -180,7 +190,7 @@ def _adhoc(address: Address) -> Model:
     udp = address.sender == "udp"
     response = LossResponse.__members__.get(address.sender.upper(), LossResponse.PLAIN)
     filled = FluidAdhocSlots(
-        source=datagrams if udp else sender, response=UNFILLED if udp else int(response),
+        source=adhoc_datagrams if udp else sender, response=UNFILLED if udp else int(response),
         network=UNFILLED if udp else sender, kind=_window(address),
     )  # fmt: skip
     return Model(

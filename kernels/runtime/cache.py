@@ -143,8 +143,8 @@ def _describe(value: Any, update: Update, seen: set[int], read: Collection[str] 
 def _describe_code(code: CodeType, update: Update) -> None:
     """Call `update` with what a function does: instructions, the constants that they load, and names.
 
-    An instruction holds the index of its constant. A docstring is a constant that none loads, and it moves the
-    indices of others; hence the constants themselves are described, in the order of the instructions.
+    An instruction holds the index of its constant. A docstring is a constant that none loads, and it moves
+    the indices of others; hence the constants are described, in the order of the instructions.
     """
     instructions, constants = bytearray(code.co_code), []
     for at in range(0, len(instructions), 2):

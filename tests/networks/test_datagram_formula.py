@@ -78,14 +78,15 @@ def test_numbers_by_hand() -> None:
         ([first | gap, first | gap], 8.0 * 0.96),  # two outages at the same time cost one
     ]
     for hops, value in expected:
-        for fidelity in ("formula", "packet"):
+        for fidelity in ("formula", "fluid", "packet"):
             assert goodput({**path, "hops": hops}, fidelity)[0] == pytest.approx(value, rel=2e-3)
 
 
 @pytest.mark.parametrize(
     ("flow", "fidelity", "says"),
     [
-        ({}, "fluid", "udp has none; write formula or packet"),
+        ({"gaps": "exponential"}, "fluid", "gaps: exponential.*; write packet"),
+        ({"class": "voice"}, "fluid", "delays of udp"),
         ({"gaps": "exponential"}, "formula", "gaps: exponential.*; write packet"),
         ({"bytes": "1 MB"}, "formula", "endless"),
     ],

@@ -139,15 +139,15 @@ class PathNetwork(Routed):
         if field := delay_field(run.transport):
             others = {
                 "a mobile host": self.mobility is not None,
-                str(run.transport.protocol): run.transport.two_paths,
+                str(run.transport.protocol): run.transport.two_paths or run.transport.datagrams,
                 run.transport.control: run.transport.kind in LINUX_FLUID_ALONE,
             }
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
                 return f"the {fidelity} model does not support delays of {of} (transport.{field})"
         if fidelity == "fluid":
-            if run.transport.datagrams:
-                return "fluid models of a path follow a window, and udp has none"
+            if run.transport.given("gaps") == "exponential":
+                return "the fluid model does not know the losses of random bursts (gaps: exponential)"
             if run.transport.protocol == "vegas" and self.has_outages:
                 return "with outages, the fluid of vegas is 14 % above packets in the median"
             if run.transport.migrates and len(self.routes) > 1:
@@ -155,7 +155,7 @@ class PathNetwork(Routed):
             if any(route.backup for route in self.routes):
                 return "the fluid model does not support backup of a path"
             fixed = () if self.mobility is not None else (*LINUX_FLUID_ALONE, "quic", "mptcp")
-            known = (*FLUID_TCPS, "linux", *fixed, "sctp")
+            known = (*FLUID_TCPS, "linux", *fixed, "sctp", "udp")
             return run.transport.unknown_to_fluid(known, "the fluid model of a path")
         return self._unknown_to_formula(run)
 

@@ -36,7 +36,7 @@ from netcarlo.simulation.outcomes import outcomes
 from tests.campaigns import parser
 from tests.campaigns.benchmarks.fluid import radio
 from tests.campaigns.benchmarks.fluid_adhoc import drawn as drawn_adhoc
-from tests.campaigns.benchmarks.fluid_paths import walk
+from tests.campaigns.benchmarks.fluid_paths import walk, walk_of_datagrams
 
 EXAMPLES = Path(str(configs.__file__)).parent / "examples"
 
@@ -194,6 +194,8 @@ def populations() -> Iterator[Population]:
     yield from of_chains()
     for handover, sender in itertools.product(PROTOCOLS, (*TCPS, *LINUX, "sctp")):
         yield Population(f"mobile {handover}", sender, walk(handover, sender))
+    for handover in PROTOCOLS:
+        yield Population(f"mobile {handover}", "udp", walk_of_datagrams(handover))
     for moves in (True, False):
         for protocol in WITH_FLUID:
             network = "adhoc" if moves else "adhoc static"

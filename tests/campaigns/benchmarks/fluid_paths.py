@@ -2,6 +2,7 @@
 
     python -m tests.campaigns fluid_paths sctp [networks]
     python -m tests.campaigns fluid_paths mobility [networks [senders]]
+    python -m tests.campaigns fluid_paths datagrams [networks]
 
 Prints the tables of docs/results/fluid-*.md: the error of the delivered packets, and the share of an outage
 that a second path hides.
@@ -105,6 +106,46 @@ def hidden(networks: int) -> None:
               f"{np.median(off):.1f}")  # fmt: skip
 
 
+LOADS = {"log_uniform": ["64 kbit/s", "20 Mbit/s"]}
+"""Rate of a stream of datagrams, which many of the paths cannot carry."""
+
+
+def streams(networks: int, *, outages: bool, cross: bool = False) -> Rows:
+    """Return streams of datagrams over the paths of `ROUTE` for 60 s, with outages or cross traffic."""
+    more: dict[str, Any] = {"outages": {"up": "8 s", "down": "0.5 s"}} if outages else {}
+    if cross:
+        more["cross_traffic"] = {"rate": "400 kbit/s", "packet": "500 B"}
+    hops = [{"count": {"integers": [2, 6]}, "each": HOP | more}]
+    scenario = {"duration": "60 s", "transport": {"protocol": "udp", "rate": LOADS}, "hops": hops}
+    rows: Rows = build(Scenario.check(scenario), replications=networks).rows
+    return rows
+
+
+def walk_of_datagrams(protocol: str) -> Scenario:
+    """Return the mobile host of `walk` with a stream of datagrams."""
+    return walk(protocol, "newreno").with_values({"transport": {"protocol": "udp", "rate": LOADS}})
+
+
+def streams_to_mobile(protocol: str, networks: int) -> Rows:
+    """Return streams of datagrams to mobile hosts."""
+    rows: Rows = build(walk_of_datagrams(protocol), replications=networks).rows
+    return rows
+
+
+def datagrams(networks: int) -> None:
+    """Print errors of streams over paths and to mobile hosts."""
+    print(f"error of what is delivered [%]       {HEADING}    us a network, packets")
+    of_paths = {
+        "paths": streams(networks, outages=False), "outages": streams(networks, outages=True),
+        "cross traffic": streams(networks, outages=False, cross=True),
+    }  # fmt: skip
+    for name, rows in (of_paths | {p: streams_to_mobile(p, networks) for p in PROTOCOLS}).items():
+        fluid, packets, took = both("udp", rows, mobile=name in PROTOCOLS)
+        some = packets[:, Out.DELIVERED] >= LEAST
+        error = fluid[some, Out.DELIVERED] / packets[some, Out.DELIVERED] - 1
+        print(f"{name:36s} {describe(error)} {took[0]:9.0f} {took[1]:9.0f}")
+
+
 def walk(protocol: str, sender: str) -> Scenario:
     """Return a host that moves through cells of 20 to 200 m at 1 to 30 m/s, with every kind of link."""
     radio = {
@@ -170,11 +211,13 @@ def mobility(networks: int, senders: Sequence[str] = SENDERS) -> None:
 def main() -> None:
     """Print a table."""
     arguments = parser(__doc__)
-    arguments.add_argument("what", choices=("sctp", "mobility"))
+    arguments.add_argument("what", choices=("sctp", "mobility", "datagrams"))
     arguments.add_argument("networks", nargs="?", type=int, default=500)
     arguments.add_argument("senders", nargs="*", metavar="sender", help="mobility: all unless named")
     given = arguments.parse_args()
     if given.what == "sctp":
         sctp(given.networks)
+    elif given.what == "datagrams":
+        datagrams(given.networks)
     else:
         mobility(given.networks, given.senders or SENDERS)

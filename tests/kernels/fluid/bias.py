@@ -72,6 +72,8 @@ HOP = {
     "loss": {"choice": [0, "0.1 %", "1 %", "4 %"]},
 }
 WINDOW = {"log_uniform": [4, 100]}
+LOADS = {"log_uniform": ["500 kbit/s", "10 Mbit/s"]}
+"""Rate of a stream of datagrams."""
 
 
 def paths() -> Iterator[tuple[str, Case]]:
@@ -80,6 +82,8 @@ def paths() -> Iterator[tuple[str, Case]]:
     for kind in (*KINDS, *LINUX, *ALONE):
         data = {"duration": "30 s", "transport": sender(kind, window=WINDOW), "hops": [hop]}
         yield f"path, {kind}", Case(Scenario.check(data), 30)
+    data = {"duration": "30 s", "transport": {"protocol": "udp", "rate": LOADS}, "hops": [HOP, hop]}
+    yield "path, udp", Case(Scenario.check(data), 30)
     cross = {**HOP, "cross_traffic": {"rate": "800 kbit/s", "packet": "500 B"}, "loss": "0.5 %"}
     data = {"duration": "30 s", "transport": sender("newreno", window=WINDOW), "hops": [HOP, cross, hop]}
     yield "path, newreno over three hops", Case(Scenario.check(data), 30)
@@ -112,10 +116,13 @@ def walks() -> Iterator[tuple[str, Case]]:
         "buffer": {"integers": [5, 60]}, "false_alarm": "10 %",
     }  # fmt: skip
     hops = [{**HOP, "loss": 0}, {**HOP, "queue": 80, "loss": {"choice": [0, "0.3 %"]}}]
-    for protocol, kind in [*WALKERS.items(), ("fmipv6", "sctp"), ("s_mip", "sctp"), ("hmipv6", "sctp")]:
+    others = [("fmipv6", "sctp"), ("s_mip", "sctp"), ("hmipv6", "sctp"), ("fmipv6", "udp"), ("mipv6", "udp")]
+    for protocol, kind in [*WALKERS.items(), *others]:
         transport = sender(kind, window={"log_uniform": [4, 100]})
         if kind == "sctp":
             transport = {"protocol": "sctp", "receiver_window": {"log_uniform": ["8 kB", "150 kB"]}}
+        if kind == "udp":
+            transport = {"protocol": "udp", "rate": LOADS}
         data = {"duration": "60 s", "transport": transport, "hops": hops,
                 "mobility": {"protocol": protocol, **mobility}}  # fmt: skip
         yield f"mobile, {kind} with {protocol}", Case(Scenario.check(data), 10)
