@@ -10,6 +10,8 @@ from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Rows
 from netcarlo.kernels.base.parameters import MobileP, RowP, UdpP
 from netcarlo.kernels.runtime import launch
 from netcarlo.networks.path.mobility import PROTOCOLS
+from netcarlo.scenario import Scenario
+from netcarlo.simulation.ensemble import build
 from tests.campaigns.benchmarks.fluid_paths import streams, streams_to_mobile
 
 Ints = NDArray[np.int64]
@@ -91,3 +93,20 @@ def test_more_load_delivers_no_less() -> None:
         before = found
 
 
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("buffer", "queue"), [(100, 10), (20, 10), (20, 100)])
+def test_a_handover_by_hand(buffer: int, queue: int) -> None:
+    """Test 400 ms without radio link at 125 datagrams per second: 50 wait, each room keeps its part."""
+    rows = build(Scenario.check({
+        "duration": "20 s",
+        "transport": {"protocol": "udp", "rate": "1 Mbit/s", "payload": "1000 B"},
+        "mobility": {"protocol": "fmipv6", "times": ["10 s"], "outage": "400 ms", "buffer": buffer},
+        "hops": [{"rate": "100 Mbit/s", "delay": "10 ms"}, {"rate": "10 Mbit/s", "delay": "5 ms", "queue": queue}],
+    }), replications=1).rows  # fmt: skip
+    fluid, packets = (run(rows, fluid=fluid, mobile=True)[0] for fluid in (True, False))
+    assert fluid[Out.SENT] == packets[Out.SENT]
+    for outcome in (Out.DROPS_BUFFER, Out.DROPS_QUEUE, Out.DROPS_HANDOVER, Out.DELIVERED):
+        assert abs(fluid[outcome] - packets[outcome]) <= 3, outcome
+    assert packets[Out.DROPS_BUFFER] + packets[Out.DROPS_QUEUE] > 25
