@@ -42,6 +42,10 @@ def test_verdicts_are_stored_and_renewed(
     monkeypatch.setattr("sys.argv", ["ptx", "udp", "tcp_newreno", "--processes", "1", "--stale"])
     assert campaign.main() == 1
     assert calls == [("udp", True), ("tcp_newreno", True), ("udp", False)]
+    capsys.readouterr()
+    monkeypatch.setattr("sys.argv", ["ptx", "udp", "tcp_newreno", "--stale", "--list"])
+    assert campaign.main() == 0 and len(calls) == 3
+    assert capsys.readouterr().out == f"udp\n1 of {len(campaign.cases())} cases\n"
 
 
 @pytest.mark.full

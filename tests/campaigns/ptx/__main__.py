@@ -80,6 +80,7 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", metavar="CASE", help="all cases unless given")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stale", action="store_true", help="only changed PTX")
+    parser.add_argument("--list", action="store_true", help="print the cases and check none")
     given = parser.parse_args()
     known = cases()
     if unknown := sorted({*given.cases} - {*known}):
@@ -88,6 +89,9 @@ def main() -> int:
     if given.stale:
         before = verdicts.stored()
         names = [n for n in names if before.get(n, {}).get("sources") != verdicts.sources_hash(known[n])]
+    if given.list:
+        print(*names, f"{len(names)} of {len(known)} cases", sep="\n")
+        return 0
     failed = 0
     found = outcomes(names, given.processes, anyway=not given.stale)
     for number, (name, verdict, reason) in enumerate(found, 1):

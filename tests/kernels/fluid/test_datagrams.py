@@ -103,7 +103,10 @@ def test_a_handover_by_hand(buffer: int, queue: int) -> None:
         "duration": "20 s",
         "transport": {"protocol": "udp", "rate": "1 Mbit/s", "payload": "1000 B"},
         "mobility": {"protocol": "fmipv6", "times": ["10 s"], "outage": "400 ms", "buffer": buffer},
-        "hops": [{"rate": "100 Mbit/s", "delay": "10 ms"}, {"rate": "10 Mbit/s", "delay": "5 ms", "queue": queue}],
+        "hops": [
+            {"rate": "100 Mbit/s", "delay": "10 ms"},
+            {"rate": "10 Mbit/s", "delay": "5 ms", "queue": queue},
+        ],
     }), replications=1).rows  # fmt: skip
     fluid, packets = (run(rows, fluid=fluid, mobile=True)[0] for fluid in (True, False))
     assert fluid[Out.SENT] == packets[Out.SENT]
