@@ -58,7 +58,7 @@ def first_event(m: Any, f: Any, constants: Any, trace: Any) -> None:
 
 @noinline
 def on_notice(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
-    """Notify the sender that a link of its route is broken."""
+    """Tell the sender that a link of its route is broken."""
     m[Word.NOTICE] = 0
     if not ONE_WAY:
         host.on_notice(event(m, f, constants, t, trace))

@@ -1,4 +1,4 @@
-"""Node as an 802.11 station: its queues, its backoff, and the time of its next event.
+"""802.11 station of a node: queues, backoff, and the time of the next event.
 
 `m` is scratch, `t` the time [ns].
 """

@@ -43,7 +43,7 @@ class Hystart(IntEnum):
 
 
 FREE = CONTROL + 7
-"""First word behind those of HyStart."""
+"""First word after those of HyStart."""
 
 
 def reset(s: Any) -> None:

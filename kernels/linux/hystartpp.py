@@ -44,7 +44,7 @@ class HystartPlus(IntEnum):
 
 
 FREE = hystart.FREE + len(HystartPlus)
-"""First word behind those of HyStart++."""
+"""First word after those of HyStart++."""
 
 
 def reset(s: Any) -> None:

@@ -39,7 +39,7 @@ class Pacing(IntEnum):
 
 
 FREE = int(Pacing.TIMER) + 1
-"""First word behind those of pacing."""
+"""First word after those of pacing."""
 
 
 def min_tso_segs(s: Any) -> Any:

@@ -46,7 +46,7 @@ class Rate(IntEnum):
 
 
 FREE = int(Rate.PRIOR_IN_FLIGHT) + 1
-"""First word behind those of delivery rate samples."""
+"""First word after those of delivery rate samples."""
 
 
 class Record(IntEnum):

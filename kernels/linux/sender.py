@@ -60,7 +60,7 @@ LOST_SYNS = 2
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Prepare the association for `limit` packets, with clocks `phase` [ns] ahead of the simulation.
 
-    The rings are laid out from word `free` of `s` on. Returns the first word behind them.
+    The rings are laid out from word `free` of `s` on. Returns the first word after them.
     """
     for i in range(END):
         s[i] = 0

@@ -402,7 +402,7 @@ def paced_scratch_words(window: Any, ring: Any) -> Any:
 
 
 def init_layout(p: Any, s: Any, free: Any) -> Any:
-    """Lay out the rings from word `free` on, and return the first word behind them."""
+    """Lay out the rings from word `free` on, and return the first word after them."""
     ring = p[RowP.RING]
     s[Tcp.PACKETS] = free
     s[Tcp.RETRANS_LOG] = free + PACKET_WORDS * ring

@@ -201,7 +201,7 @@ def sync_sndbuf(p: Any, m: Any) -> None:
 def prepare(p: Any, m: Any, free: Any) -> Any:
     """Initialise the connection, and the words of its subflows whose associations are prepared.
 
-    Rings are laid out from word `free` of `m` on. Returns the first word behind them.
+    Rings are laid out from word `free` of `m` on. Returns the first word after them.
     """
     for word in range(SUBFLOWS):
         m[word] = 0

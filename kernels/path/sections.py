@@ -32,9 +32,9 @@ class Sections(NamedTuple):
     quiet: Any
     """Time before which arrivals behind the first section meet no outage or tick in it [ns]."""
     spacing: Any
-    """Minimum time between the arrivals of two packets behind the last hop [ns]."""
+    """Minimum time between the arrivals of two packets after the last hop [ns]."""
     earliest: Any
-    """Earliest arrival of the next packet behind the last hop [ns]."""
+    """Earliest arrival of the next packet after the last hop [ns]."""
 
 
 def no_sections() -> Any:

@@ -16,7 +16,7 @@ from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 @noinline
 def allocate(p: Any, m: Any, free: Any) -> Any:
     """Allocate the statistics from word `free` on, point `Flow.DELAY_CLASS` to them, and return the first
-    word behind them."""
+    word after them."""
     m[Word.DELAYS] = free
     for i in range(p[Shared.FLOWS]):
         gauge = block_of(m, i) + Flow.DELAY_CLASS
@@ -43,7 +43,7 @@ def on_delivery(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
 
 @noinline
 def report(p: Any, m: Any, out: Any) -> None:
-    """Write the outcomes behind those of classes of flows that arrive and depart; `out` begins with the
+    """Write the outcomes after those of classes of flows that arrive and depart; `out` begins with the
     latter."""
     at = p[Shared.CLASSES] * ClassOut.COLUMNS
     for k in range(p[Shared.DELAY_CLASSES]):

@@ -1,6 +1,6 @@
 """Detours: a flow takes its backup route while its own route is known to be down.
 
-The backup route, in both directions, is stored behind the routes of a flow, followed by the times in which
+The backup route, in both directions, is stored after the routes of a flow, followed by the times in which
 packets that enter their first link take it: pairs of begin and end [ns], in order. Packets of the two routes
 may overtake each other, so those of such a flow are also ordered at its routers, see `engine`.
 `b` is where the block of flow `i` begins in scratch `m`, `flows` are the flows of the row.

@@ -24,11 +24,11 @@ MAX_HOPS = 64
 """Maximum links of a route."""
 
 NOWHERE = -1
-"""Filler of a list of links behind the last link of a route."""
+"""Filler of a list of links after the last link of a route."""
 
 
 class Shared(IntEnum):
-    """Parameters of a row, columns of `SharedRows.parameters` behind those of `P`.
+    """Parameters of a row, columns of `SharedRows.parameters` after those of `P`.
 
     Of `P` the engine reads SEED, SCENARIO, REPLICATION, END, SAMPLE and RING.
     """
@@ -42,11 +42,11 @@ class Shared(IntEnum):
 
 
 class Flow(IntEnum):
-    """Flow: last axis of `SharedRows.flows`, behind the columns of `P`, which describe its transport.
+    """Flow: last axis of `SharedRows.flows`, after the columns of `P`, which describe its transport.
 
     Of `P` these are START, LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and similar; SEED, END and SAMPLE
     are those of the row; RING is the room for packets in flight, 0 for the room that the window needs.
-    The links of its routes are behind its columns, from ROUTE on; see `routes_of`.
+    The links of its routes are after its columns, from ROUTE on; see `routes_of`.
     """
 
     KIND = len(P)  # number of its sender, see `senders`
@@ -72,7 +72,7 @@ class Flow(IntEnum):
     THINKS = auto()  # user: word of `constants` at which the points of the think times begin [ns]
     LATENCY = auto()  # ideal time of a transfer: handshake and first packet [ns]
     PACKET_TIME = auto()  # ideal time of a transfer: each further packet, at the bottleneck [ns]
-    BACKUP = auto()  # column of this flow, behind its routes, with its backup route, see `detours`; 0: none
+    BACKUP = auto()  # column of this flow, after its routes, with its backup route, see `detours`; 0: none
     DELAY_CLASS = auto()  # class whose delay statistics count its packets, from 1 on, see `delays`; 0: none
     BOUND = auto()  # delay above which packets of such a flow are late [ns]; FOREVER: none are
     COLUMNS = auto()
@@ -105,14 +105,14 @@ class Link(IntEnum):
     PIE_ALPHA = 19  # weight of the queueing delay above the target [2**-48 / ns]
     PIE_BETA = 20  # weight of the growth of the queueing delay [2**-48 / ns]
     VARIES = 21
-    """Pair of this link, behind these columns, at which its table begins, see `base.varying`; 0: none."""
+    """Pair of this link, after these columns, at which its table begins, see `base.varying`; 0: none."""
     OUTAGES = 22  # pair of this link with its first outage: start and end [ns], see `outages`
-    OUTAGES_END = 23  # pair behind its last outage
+    OUTAGES_END = 23  # pair after its last outage
     COLUMNS = 24  # number of columns, which is even
 
 
 TABLE = Link.COLUMNS // 2
-"""First pair behind the columns: `Link.VARIES` of a link that varies."""
+"""First pair after the columns: `Link.VARIES` of a link that varies."""
 
 
 DROP_TAIL = 0
@@ -238,7 +238,7 @@ class SharedRows(NamedTuple):
 
 
 def routes_of(flows: NDArray[np.int64], *, back: bool = False) -> NDArray[np.int64]:
-    """Return the links on the routes of flows [..., columns], NOWHERE behind the last.
+    """Return the links on the routes of flows [..., columns], NOWHERE after the last.
 
     The routes are those of the data, or those `back` of the acknowledgements. The last axis is as long as the
     longest of them.

@@ -1,7 +1,7 @@
 """Outages of a link, which goes down and comes back, as hops of paths do.
 
 A packet that arrives while the link is down is dropped; packets in its queue or on the wire when it goes down
-are lost. It comes back with an empty queue and an idle transmitter. Its outages are stored behind the columns
+are lost. It comes back with an empty queue and an idle transmitter. Its outages are stored after the columns
 of `Link`: pairs of start and end [ns], in order, without overlap. `b` is where the block of the link begins
 in scratch `m`, `links` are the links of the row.
 """

@@ -60,7 +60,7 @@ class Fifo(IntEnum):
 
 
 class FlowWord(IntEnum):
-    """Block of a flow behind its columns of `Flow`; its association and rings follow. Its routes are before
+    """Block of a flow after its columns of `Flow`; its association and rings follow. Its routes are before
     the block, see `link_of`."""
 
     NEXT = int(Flow.COLUMNS)  # time of its start, or of its next datagram [ns]
@@ -98,7 +98,7 @@ class FlowWord(IntEnum):
 
 
 class LinkWord(IntEnum):
-    """Block of a link behind its columns of `Link`."""
+    """Block of a link after its columns of `Link`."""
 
     FREE = int(Link.COLUMNS)  # time until which its transmitter is busy [ns]
     GAP = auto()  # packets before the next lost one

@@ -1,6 +1,6 @@
 """Link with varying service: rate, delay and loss change from packet to packet, see `base.varying`.
 
-Its table is stored behind the columns of `Link`, its words behind the rings of the link. `b` is where the
+Its table is stored after the columns of `Link`, its words after the rings of the link. `b` is where the
 block of the link begins in scratch `m`, `p` are the columns of the row, `links` the links of the row.
 """
 
@@ -23,7 +23,7 @@ WORDS = varying.WORDS + 1
 
 @noinline
 def allocate(m: Any, b: Any, free: Any) -> Any:
-    """Allocate the words of a link that varies from `free` on, and return the first word behind them."""
+    """Allocate the words of a link that varies from `free` on, and return the first word after them."""
     if m[b + Link.VARIES] == 0:
         return free
     m[b + LinkWord.VARYING] = free

@@ -1,1 +1,1 @@
-"""UDP at a constant mean rate: what its sources and sinks share."""
+"""UDP: sources of datagrams at a constant mean rate, and sinks."""

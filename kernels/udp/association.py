@@ -161,5 +161,5 @@ def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
 
 
 def scratch_words(window: Any, ring: Any) -> Any:
-    """Words of scratch of a stream with a record of `ring` datagrams, or of many."""
+    """Return the words of scratch of a stream with a record of `ring` datagrams, or of many."""
     return WORDS + sink.scratch_words(ring)

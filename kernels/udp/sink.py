@@ -27,7 +27,7 @@ OLD, TWICE, NEW = -1, 0, 1
 
 
 def scratch_words(ring: Any) -> Any:
-    """Words of scratch with a bitmap of `ring` datagrams."""
+    """Return the words of scratch with a bitmap of `ring` datagrams."""
     return int(Sink.BITS) + ring // 64
 
 

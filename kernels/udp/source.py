@@ -1,6 +1,6 @@
 """Source of datagrams at a constant bit rate, with jitter or without, or with exponential gaps.
 
-The gap behind datagram k is draw k of a random stream, so the sending time of any datagram can be computed
+The gap after datagram k is draw k of a random stream, so the sending time of any datagram can be computed
 from that of another one: no engine has to store sending times.
 """
 

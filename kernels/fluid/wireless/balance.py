@@ -54,7 +54,7 @@ def begin(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
 
 
 def offer(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """Iterate once: update the flows from the servers, then the servers from the flows."""
+    """Update the flows from the servers, then the servers from the flows."""
     servers = radios(p) + p[Radio.LEGS]
     for i in range(p[Radio.FLOWS]):
         if m[words_of_flow(i) + FlowWord.ACTIVE] != 0:

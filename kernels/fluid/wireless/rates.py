@@ -26,7 +26,7 @@ _LEAST, _MOST = 1e-4, 0.9  # limits of the failure probability
 
 
 def adapt(p: Any, network: Any, m: Any, f: Any, visits: Any) -> None:
-    """Iterate once: move the frame durations of each link towards their mean over the rates."""
+    """Move the frame durations of each link towards their mean over the rates."""
     if p[Radio.RATE_CONTROL] != ARF or p[Radio.RATES] < 2:
         return
     for visit in range(visits):

@@ -121,7 +121,7 @@ EXTRA_ACKED = BW + 6
 """First of two words: the most packets acknowledged beyond the bandwidth in this and the previous five
 rounds."""
 END = EXTRA_ACKED + 2
-"""First word behind those of BBR."""
+"""First word after those of BBR."""
 
 
 def max_bw(s: Any) -> Any:

@@ -149,4 +149,4 @@ EXTRA_ACKED = int(State.LOST) + 1
 """First of six words: the most packets acknowledged beyond the bandwidth, and the next candidates with their
 rounds."""
 END = EXTRA_ACKED + 6
-"""First word behind those of BBR."""
+"""First word after those of BBR."""

@@ -20,7 +20,7 @@ base: Any = slot("base")
 """Association in which the user's control runs: that of Linux, with or without first sending times."""
 
 MEMORY = 16
-"""Float words that a user's control may keep, behind the window."""
+"""Float words that a user's control may keep, after the window."""
 FLOATS = 1 + MEMORY
 """Words of float64 memory of an association."""
 MAX_CWND = float(1 << 30)

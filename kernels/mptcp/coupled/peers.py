@@ -53,7 +53,7 @@ class Peer(IntEnum):
 
 
 END = PEERS + (MPTCP_PATHS - 1) * Peer.SIZE
-"""First word behind those of coupled controls."""
+"""First word after those of coupled controls."""
 
 
 @noinline

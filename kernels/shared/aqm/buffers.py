@@ -11,7 +11,7 @@ from netcarlo.kernels.shared.aqm.state import Discipline
 
 
 def allocate(m: Any, s: Any, begin: Any, room: Any) -> Any:
-    """Allocate `room` empty buffers from word `begin` on, and return the first word behind them."""
+    """Allocate `room` empty buffers from word `begin` on, and return the first word after them."""
     m[s + Discipline.FREE_BUFFERS] = begin
     for k in range(room):
         m[begin + Buffer.SIZE * k + Buffer.NEXT] = begin + Buffer.SIZE * (k + 1)

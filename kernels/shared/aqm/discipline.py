@@ -32,7 +32,7 @@ VARYING: Any = slot("varying")
 
 @noinline
 def allocate(p: Any, m: Any, b: Any, free: Any, room: Any) -> Any:
-    """Allocate queues and `room` buffers from word `free` on, and return the first word behind them."""
+    """Allocate queues and `room` buffers from word `free` on, and return the first word after them."""
     m[b + LinkWord.DISCIPLINE] = free
     begin = free + Discipline.SIZE + Queue.SIZE * queues_of(p, m, b)
     for word in range(free, begin):

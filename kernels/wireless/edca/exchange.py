@@ -165,7 +165,7 @@ def _succeed(m: Any, at: Any, kind: Any, t: Any) -> None:
 
 @noinline
 def _control_rate(m: Any, at: Any, a: Any, answered: Any, t: Any) -> None:
-    """Notify the rate control of a link of the outcome of a data exchange."""
+    """Update the rate control of a link by the outcome of a data exchange."""
     link = m[a + Agreement.LINK]
     if m[Radio.RATE_CONTROL] == MINSTREL:
         good = block_ack.acknowledged(m, a) if answered else np.int64(0)

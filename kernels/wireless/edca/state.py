@@ -1,6 +1,6 @@
 """Words of scratch of EDCA functions, agreements, MPDUs and MSDUs.
 
-The functions and agreements of a row follow the paths; behind them lie the MSDUs of each function and the
+The functions and agreements of a row follow the paths; after them lie the MSDUs of each function and the
 windows of MPDUs of each agreement. An MPDU of sequence number `n` has the place `n` modulo the window.
 NONE stands for no entry.
 """
