@@ -25,6 +25,9 @@ from netcarlo.studies.selection import Value
 MOST_RUNS = 300
 """Runs of a cell drawn as points."""
 
+OF_TWO = "primary path", "alternate path"
+"""Names of the paths of a run over two; those of more have numbers."""
+
 Events = NDArray[np.float64]
 
 PACKETS = (
@@ -38,7 +41,7 @@ PACKETS = (
 
 
 def over_time(evaluation: Evaluation, figure: TraceFigure) -> Plot:
-    """The first replication over time; below it, if there are any, the spans to zoom in to."""
+    """Return the first replication over time; below it, if there are any, the spans to zoom in to."""
     if figure.show == "rate":
         return rates(evaluation, figure)
     events = evaluation.cells.one(**figure.cell).trace()
@@ -84,7 +87,7 @@ def rates(evaluation: Evaluation, figure: TraceFigure) -> Plot:
 
 
 def _panel(k: int, n: int, span: Span) -> Plot:
-    """The axes of the k-th of n panels in the lower half."""
+    """Return the axes of the k-th of n panels in the lower half."""
     gap = 0.06
     width = (1 - (n - 1) * gap) / n
     left, axis = k * (width + gap), {**AXIS, "zeroline": False}
@@ -102,21 +105,22 @@ def _panel(k: int, n: int, span: Span) -> Plot:
 
 
 def between(events: Events, start_s: float, end_s: float) -> Events:
-    """The events of a span."""
+    """Return the events of a span."""
     return events[(events[:, Trace.TIME] >= start_s) & (events[:, Trace.TIME] <= end_s)]
 
 
 def window(events: Events) -> Iterator[Plot]:
-    """The congestion window and slow-start threshold of each path, and the timeouts."""
+    """Yield the congestion window and slow-start threshold of each path, and the timeouts."""
     # What happens to a packet may be written down when it is sent: the sender's own events are in order.
     events = events[np.isin(events[:, Trace.EVENT], (EVENT_SEND, EVENT_ACK, EVENT_TIMEOUT))]
     paths = sorted(set(events[:, Trace.PATH]))
     for path in paths:
         mine = events[events[:, Trace.PATH] == path]
-        label = "" if len(paths) == 1 else (", primary path", ", alternate path")[int(path)]
-        for column, name, dash in ((Trace.CWND, "cwnd", "solid"), (Trace.SSTHRESH, "ssthresh", "dot")):
+        name = OF_TWO[int(path)] if paths[-1] < len(OF_TWO) else f"path {int(path) + 1}"
+        label = f", {name}" if len(paths) > 1 else ""
+        for column, quantity, dash in ((Trace.CWND, "cwnd", "solid"), (Trace.SSTHRESH, "ssthresh", "dot")):
             at, value = steps(mine[:, Trace.TIME], mine[:, column])
-            yield line(at, value, name + label, COLOURS[int(path)], dash)
+            yield line(at, value, quantity + label, COLOURS[int(path)], dash)
     late = events[events[:, Trace.EVENT] == EVENT_TIMEOUT]
     if len(late):
         yield {

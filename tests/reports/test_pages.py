@@ -8,13 +8,14 @@ import plotly.graph_objects as go
 import pytest
 
 import netcarlo.reports
+from netcarlo.kernels.base.layout import EVENT_SEND, Trace
 from netcarlo.numerics.statistics import paired
 from netcarlo.reports import trace_page
 from netcarlo.reports.parts.bars import FEW
 from netcarlo.reports.parts.figures import errors, identity
 from netcarlo.reports.study.lines import gains, lines
 from netcarlo.reports.study.maps import heat
-from netcarlo.reports.study.runs import over_time, spread
+from netcarlo.reports.study.runs import over_time, spread, window
 from netcarlo.reports.study.verdict import headline
 from netcarlo.scenario import load_scenario
 from netcarlo.simulation.interruptions import interruptions
@@ -198,6 +199,21 @@ def test_figures_are_valid(study: Reproduced) -> None:
         assert plot is None or len(go.Figure(plot).data) >= 1
     for plot in plots:
         assert len(go.Figure(plot).data) >= 2  # refuses properties that plotly does not know
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        ([0], ["cwnd", "ssthresh"]),
+        ([0, 1], ["cwnd, primary path", "ssthresh, alternate path"]),
+        ([0, 1, 3], ["cwnd, path 1", "cwnd, path 2", "ssthresh, path 4"]),
+    ],
+)
+def test_windows_of_several_paths_are_told_apart(paths: list[int], names: list[str]) -> None:
+    events = np.zeros((len(paths), len(Trace)))
+    events[:, Trace.EVENT], events[:, Trace.PATH] = EVENT_SEND, paths
+    found = [part["name"] for part in window(events) if part.get("name")]
+    assert {*names} <= {*found} and len({*found} - {"timeout"}) == 2 * len(paths)
 
 
 @pytest.mark.full
