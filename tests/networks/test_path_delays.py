@@ -120,7 +120,11 @@ def test_a_plan_of_a_delay_finds_the_window_that_makes_it():
     [
         ({"transport": {**CALL, "class": "Call"}}, "transport.class = 'Call' is not a word"),
         ({"transport": {**CALL, "late": "0 s"}}, "expected 1 us to 3600 s"),
-        ({"fidelity": "formula"}, "does not support delays of classes (transport.class); write packet"),
+        ({"fidelity": "formula"}, "does not support delays of udp (transport.class); write packet"),
+        (
+            {"fidelity": "formula", "transport": {"protocol": "newreno", "class": "bulk"}},
+            "does not support delays of classes (transport.class); write fluid or packet",
+        ),
         ({"fidelity": "fluid", "transport": {"protocol": "sctp", "late": "1 s"}}, "sctp (transport.late)"),
         ({"paths": [], "shared": {"dumbbell": HOP, "flows": [{}]}}, "class is supported only with paths"),
     ],
