@@ -45,16 +45,15 @@ def test_the_fluid_of_a_mobile_host_is_as_packets(protocol: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(("outages", "mean", "size"), [(False, 0.002, 0.001), (True, 0.01, 0.005)])
 def test_the_fluid_of_a_path_is_as_packets(outages: bool, mean: float, size: float) -> None:
-    """Test 200 random paths of two to six hops. A queue that an outage destroys is counted once, though the
-    packets of several full queues are lost."""
+    """Test 200 random paths of two to six hops, of which several may be overloaded."""
     found = errors(streams(200, outages=outages), mobile=False)
     assert abs(found.mean()) < mean
     assert np.median(np.abs(found)) < size
 
 
 def edges(count: int) -> Rows:
-    """Return mobile hosts with datagrams and extreme values: tiny queues and buffers, short and long streams,
-    overload, handovers in quick succession."""
+    """Return mobile hosts with datagrams and extreme values: no and tiny buffers, short and long streams, and
+    overload."""
     rows = streams_to_mobile("fmipv6", count)
     rng, p = np.random.default_rng(5), rows.parameters
     p[:, MobileP.HANDOVER] = rng.choice(list(PROTOCOLS.values()), count)
@@ -83,7 +82,8 @@ def test_every_datagram_arrives_is_lost_or_is_in_flight() -> None:
 def test_more_load_delivers_no_less() -> None:
     """Test that the delivered packets grow with the rate until the path is full, and stay then.
 
-    Full queues are one at the hop with the highest load, which may be another one at a higher rate.
+    Full queues count as one at the hop with the highest load, which may be another hop at a higher rate.
+    One of 50 hosts then receives 4.7 % less, so the tolerance is 5 % (2 % before this was known).
     """
     rows, before = streams_to_mobile("himipv6", 50), np.zeros(50)
     for every in (50_000_000, 5_000_000, 500_000, 50_000):
@@ -91,8 +91,6 @@ def test_more_load_delivers_no_less() -> None:
         found = run(rows, fluid=True, mobile=True)[:, Out.DELIVERED]
         assert (found >= 0.95 * before).all()
         before = found
-
-
 
 
 @pytest.mark.full
