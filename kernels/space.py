@@ -109,7 +109,7 @@ FLUIDS: dict[str, Network] = {
     ),
     "shared": Network(("mixed",), ("aqm", "delays"), controls={}),
     "wireless": Network(("mixed",), ("edca",), controls={}),
-    "adhoc": Network((*_FLUID, *NOTIFIED, "udp"), (), controls=_OF_SACK, unlisted=("large",)),
+    "adhoc": Network((*_FLUID, *NOTIFIED, "sctp", "udp"), (), controls=_OF_SACK, unlisted=("large",)),
 }  # fmt: skip
 """Fluid models, by kind of network."""
 

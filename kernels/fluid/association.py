@@ -1,4 +1,4 @@
-"""Windows of an SCTP association with one path over shared links, in packets of one chunk.
+"""Windows of an SCTP association over shared links and ad hoc networks, in packets of one chunk.
 
 Source: RFC 4960, sections 7.2.1 to 7.2.4, as implemented by ns-2 (`docs/models/sctp.md`) and by the fluid of
 paths (`failover`). Losses are detected and recovered as with SACK (`loss`), because gap ack blocks report all
@@ -8,6 +8,8 @@ of them.
 """
 
 from typing import Any
+
+import numpy as np
 
 from netcarlo.kernels.base.parameters import ReliableP, RowP, SctpP
 from netcarlo.kernels.fluid.state import FlowFloat
@@ -27,6 +29,21 @@ def begin(g: Any, p: Any) -> None:
 def rounds_before_data(p: Any) -> Any:
     """Return the number of round trips from the start of the association to its first data."""
     return HANDSHAKE_ROUNDS + p[SctpP.PROBE_FIRST]
+
+
+def in_flight(g: Any) -> Any:
+    """Return the window in whole packets [packet].
+
+    While less than cwnd is outstanding, another packet may be sent. Beyond ssthresh cwnd grows in steps of a
+    packet, when a window of packets is acknowledged (RFC 4960, section 7.2.2).
+    """
+    cwnd, beyond = g[FlowFloat.CWND], g[FlowFloat.CWND] - g[FlowFloat.SSTHRESH]
+    if beyond > 0.0:
+        cwnd -= beyond - float(int(beyond))
+    packets = np.int64(cwnd)
+    if float(packets) < cwnd:
+        packets += 1
+    return min(packets, np.int64(g[FlowFloat.RECEIVE_WINDOW]))
 
 
 def window(g: Any, delayed: Any) -> Any:
@@ -55,12 +72,27 @@ def grow(g: Any, packets: Any, sacks: Any) -> None:
         g[FlowFloat.CWND] = cwnd + packets / cwnd
 
 
+def _halved(p: Any, cwnd: Any) -> Any:
+    """Return ssthresh after a loss with the window `cwnd` [packet]."""
+    floor = float(p[SctpP.SSTHRESH_FLOOR]) / float(p[RowP.DATA] + p[RowP.CHUNK_HEADER])
+    return max(cwnd / 2.0, floor)
+
+
+def react(g: Any, p: Any, cwnd: Any, ssthresh: Any, quick: Any) -> None:
+    """Set the windows after a fast retransmit, if `quick`, or after a timeout (RFC 4960, section 7.2.3).
+
+    `cwnd` and `ssthresh` are the windows before it [packet]. A timeout with a window of one packet does not
+    change ssthresh, as in ns-2.
+    """
+    g[FlowFloat.SSTHRESH] = _halved(p, cwnd) if quick or cwnd > 1.0 else ssthresh
+    g[FlowFloat.CWND] = min(g[FlowFloat.SSTHRESH], g[FlowFloat.RECEIVE_WINDOW]) if quick else 1.0
+
+
 def reduce(g: Any, p: Any, before: Any) -> None:
     """Reduce a window of `before` packets after a loss (RFC 4960, section 7.2.3).
 
     The new window is ssthresh, or after a timeout the one packet that `loss` has set.
     """
-    floor = float(p[SctpP.SSTHRESH_FLOOR]) / float(p[RowP.DATA] + p[RowP.CHUNK_HEADER])
-    g[FlowFloat.SSTHRESH] = max(before / 2.0, floor)
+    g[FlowFloat.SSTHRESH] = _halved(p, before)
     if g[FlowFloat.CWND] > 1.0:
         g[FlowFloat.CWND] = g[FlowFloat.SSTHRESH]

@@ -13,13 +13,13 @@ from netcarlo.kernels.base.layout import Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.parameters import Block, LinuxP, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
 from netcarlo.kernels.fluid import cost, datagrams, mptcp, path, quic, sctp, shared
+from netcarlo.kernels.fluid.adhoc import association, sender
 from netcarlo.kernels.fluid.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
-from netcarlo.kernels.fluid.adhoc import sender
 from netcarlo.kernels.fluid.adhoc.reactions import LossResponse
 from netcarlo.kernels.fluid.wireless import engine as wireless
 from netcarlo.kernels.path.subflows.engine import further_columns
-from netcarlo.kernels.senders import LINUX_RENO, NUMBERS, named
+from netcarlo.kernels.senders import ALONE, LINUX_RENO, NUMBERS, named
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.wireless.engine import outcomes as outcomes_of_wireless
 
@@ -84,9 +84,9 @@ class FluidAdhocSlots(Slots):
     """Slots of the fluid model of ad hoc networks."""
 
     source: Any
-    """Module of the source: `sender` or `adhoc.datagrams`."""
+    """Module of the source: `sender`, `adhoc.association` or `adhoc.datagrams`."""
     kind: int
-    """Number of the kind of TCP, or of UDP."""
+    """Number of the kind of TCP, of UDP, or ALONE for SCTP."""
     network: Any = UNFILLED
     """Module of the network, see `round`; UNFILLED for UDP."""
     response: Any = UNFILLED
@@ -186,15 +186,19 @@ def _wireless(address: Address) -> Model:
     )  # fmt: skip
 
 
+_SOURCES = {"udp": adhoc_datagrams, "sctp": association}
+"""Source of a flow in an ad hoc network, by protocol; that of all others is `sender`."""
+
+
 def _adhoc(address: Address) -> Model:
-    udp = address.sender == "udp"
+    udp, sctp_ = address.sender == "udp", address.sender == "sctp"
     response = LossResponse.__members__.get(address.sender.upper(), LossResponse.PLAIN)
     filled = FluidAdhocSlots(
-        source=adhoc_datagrams if udp else sender, response=UNFILLED if udp else int(response),
-        network=UNFILLED if udp else sender, kind=_window(address),
+        source=_SOURCES.get(address.sender, sender), response=UNFILLED if udp else int(response),
+        network=UNFILLED if udp else sender, kind=ALONE if sctp_ else _window(address),
     )  # fmt: skip
     return Model(
-        blocks=(RowP, UdpP) if udp else TCP,
+        blocks=(RowP, UdpP) if udp else (*TCP, SctpP) if sctp_ else TCP,
         address=address, make=lambda step: bind(adhoc.simulate, step, filled, size.slots(address)),
         scratch=lambda rows: adhoc.scratch_words(rows, size.slots(address)), outcomes=outcomes_of_adhoc,
         dimensions=(2, 2, 3, 4, 2),

@@ -1,4 +1,4 @@
-"""One round of a fluid TCP sender: a window per round trip, until packets are lost.
+"""One round of a fluid TCP or SCTP sender: a window per round trip, until packets are lost.
 
 The same loop simulates a path (`fluid.path`) and the route of an ad hoc network (`fluid.adhoc.sender`). The
 slot `network` is the module that computes round trips and their losses. It has these functions:
@@ -25,12 +25,12 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS
 from netcarlo.kernels.base.parameters import ReliableP, RowP
-from netcarlo.kernels.fluid import linux, loss, timer, window
+from netcarlo.kernels.fluid import association, linux, loss, timer, window
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
-from netcarlo.kernels.senders import TAHOE, VEGAS
+from netcarlo.kernels.senders import ALONE, TAHOE, VEGAS
 
 KIND: Any = slot("kind")
-"""Number of the TCP variant, see `senders`."""
+"""Number of the TCP variant, see `senders`; ALONE is SCTP."""
 network: Any = slot("network")
 """Module of the network; the docstring of this module lists its functions."""
 
@@ -99,6 +99,8 @@ def prepare(p: Any, s: Any, g: Any) -> None:
     s[FlowWord.LIMIT] = p[RowP.LIMIT] << ONE_BITS if p[RowP.LIMIT] < ENDLESS else ENDLESS
     s[FlowWord.DELAYED] = 1 if p[ReliableP.ACK_EVERY] > 1 and not linux.has(KIND) else 0
     window.begin(g, p, 1)
+    if KIND == ALONE:
+        association.begin(g, p)
     timer.begin(s, p)
 
 
@@ -112,13 +114,20 @@ def to_send(s: Any, through: Any) -> Any:
     return missing + s[FlowWord.DUPLICATES_DUE] if missing > 0 else missing
 
 
+def in_flight(g: Any) -> Any:
+    """Return the window in whole packets [packet]."""
+    if KIND == ALONE:
+        return association.in_flight(g)
+    return np.int64(g[FlowFloat.CWND])
+
+
 def window_left(s: Any, g: Any, through: Any) -> Any:
     """Return the number of packets of the next window, at least one.
 
     For a finite transfer it is at most what remains to be sent.
     """
     left = (to_send(s, through) + ONE - 1) >> ONE_BITS
-    return min(np.int64(g[FlowFloat.CWND]), max(left, np.int64(1)))
+    return min(in_flight(g), max(left, np.int64(1)))
 
 
 def advance(row: Any, t: Any) -> Any:
@@ -155,6 +164,11 @@ def send(row: Any, flow: Any, answered: Any, rtt: Any, rounds: Any, t: Any, froz
     s[FlowWord.RECOVER] = max(s[FlowWord.RECOVER] - flow, np.int64(0))
     timer.pass_rounds(s, g, p, t, rtt, rounds)
     acked = float(max(answered, np.int64(0)) >> s[FlowWord.DELAYED]) * PACKET
+    if KIND == ALONE:
+        if not frozen:
+            association.grow(g, float(max(answered, np.int64(0))) * PACKET, acked)
+            g[FlowFloat.CWND] = min(g[FlowFloat.CWND], g[FlowFloat.RECEIVE_WINDOW])
+        return
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
 
 
@@ -164,7 +178,7 @@ def send_window(row: Any, cause: Any, packets: Any, rtt: Any, t: Any) -> None:
     Sets FlowWord.LOST_IN_ROUND to the number of lost packets.
     """
     s, flow = row.s, packets << ONE_BITS
-    guarded = s[FlowWord.RECOVER] > 0 and not linux.has(KIND)
+    guarded = s[FlowWord.RECOVER] > 0 and KIND != ALONE and not linux.has(KIND)
     send(row, flow, flow - ONE, rtt, 1.0, t, False)
     hits = network.drop(row, cause, packets, t, rtt)
     if hits >= packets:  # no later packet can cause a duplicate ACK
@@ -190,7 +204,10 @@ def detect(row: Any, t: Any, rtt: Any, chance: Any) -> None:
 
     `chance` is the probability that a retransmission is lost [ONE_BITS].
     """
-    p, s = row.p, row.s
-    loss.detect(s, row.g, p, t, rtt, np.int64(1), chance, timer.length(s, p))
+    p, s, g = row.p, row.s, row.g
+    cwnd, ssthresh = g[FlowFloat.CWND], g[FlowFloat.SSTHRESH]
+    loss.detect(s, g, p, t, rtt, np.int64(1), chance, timer.length(s, p))
+    if KIND == ALONE:
+        association.react(g, p, cwnd, ssthresh, s[FlowWord.STATE] == State.RECOVERY)
     if s[FlowWord.STATE] == State.RTO_WAIT or KIND == VEGAS:  # Vegas also doubles it at a fast retransmit
         timer.back_off(s, p)

@@ -126,7 +126,7 @@ def test_fluid_adhoc(output: Outputs) -> None:
         assert scenario.network.key == "adhoc"
         return np.full(networks, 0.5), None, [3.0, 40.0]
 
-    _, walking, static = output("fluid_adhoc", "error", 2, WITH_FLUID=("udp",), error=error).splitlines()
+    _, walking, static = output("fluid_adhoc", "error", 2, KINDS=("udp",), error=error).splitlines()
     assert walking.startswith("udp, walking ") and static.startswith("udp, static ") and "50" in static
 
 

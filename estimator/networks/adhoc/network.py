@@ -70,7 +70,7 @@ class AdhocNetwork(Adhoc, Network):
         if fidelity == "fluid" and (field := delay_field(run.transport)):
             return f"the {fidelity} model does not support delays of ad hoc networks (transport.{field})"
         if fidelity == "fluid":
-            return run.transport.unknown_to_fluid(WITH_FLUID)
+            return run.transport.unknown_to_fluid((*WITH_FLUID, "sctp"))
         return "the formulae do not support ad hoc networks"
 
     def formula(self, run: Run, rows: ManetRows) -> Named:

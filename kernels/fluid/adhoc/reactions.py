@@ -12,22 +12,24 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc.discovery import JITTER, WAIT_MOST
-from netcarlo.kernels.adhoc.layout import Manet, ManetOut
+from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import noinline
 from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
-from netcarlo.kernels.fluid import loss, timer, window
-from netcarlo.kernels.fluid.adhoc import chain, exchange, route
+from netcarlo.kernels.fluid import association, loss, timer, window
+from netcarlo.kernels.fluid.adhoc import chain, exchange, flight, route
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
-from netcarlo.kernels.fluid.round import Cause, detect, lose_retransmission
+from netcarlo.kernels.fluid.round import Cause, detect, lose_retransmission, to_send
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
+from netcarlo.kernels.senders import ALONE
 from netcarlo.kernels.shared.layout import FlowOut
 from netcarlo.kernels.tcp.pausing import RTT_TOLERANCE
 from netcarlo.kernels.tcp.rto import measure, timeout_of
 
 KIND: Any = slot("kind")  # number of the TCP, see `senders`
 RESPONSE: Any = slot("response")  # one of `LossResponse`
+network: Any = slot("network")  # module of the network, see `round`
 
 PROBE_INTERVAL = 2_000_000_000
 """Interval between the probes of ELFN [ns]."""
@@ -47,12 +49,6 @@ def trip(m: Any, size: Any) -> Any:
     """Return the round trip of a lone packet of `size` bytes and its ACK [ns]."""
     there, back = exchange.on_air(m, size), exchange.on_air(m, m[ReliableP.ACK])
     return exchange.lone_trip(m, max(chain.hops_of(m), np.int64(1)), there, back)
-
-
-def round_trip(m: Any, g: Any) -> Any:
-    """Return the round trip with the current window in flight [ns]."""
-    packets = min(np.int64(g[FlowFloat.CWND]), m[Manet.QUEUE] + 1 + chain.hops_of(m))
-    return max(g[AirFloat.TRIP], float(packets) * g[AirFloat.SERVICE])
 
 
 @noinline
@@ -82,11 +78,33 @@ def react(row: Row, cause: Any, t: Any, rtt: Any) -> Any:
 
 def _conclude(row: Row, again: Any, t: Any, rtt: Any) -> Any:
     """Recover as standard TCP, by duplicate ACKs or the timer; return when the sender resumes [ns]."""
+    m, s, g = row.p, row.s, row.g
+    packets, hits = flight.in_flight(m, s, g, t), s[FlowWord.LOST_IN_ROUND]
+    if KIND == ALONE and again > 0:
+        _send_beyond(row, packets, hits)
     detect(row, t, rtt, again)
-    if row.s[FlowWord.STATE] == State.RTO_WAIT:
-        row.s[FlowWord.STATE] = State.OPEN
-        t = row.s[FlowWord.UNTIL]
+    if s[FlowWord.STATE] == State.RTO_WAIT:
+        s[FlowWord.STATE] = State.OPEN
+        t = s[FlowWord.UNTIL]
+    elif KIND == ALONE:
+        flight.recover(m, s, g, (packets - hits) // hits, t)
     return t
+
+
+def _send_beyond(row: Row, packets: Any, hits: Any) -> None:
+    """Send new chunks of SCTP while T3-rtx runs for a lost retransmission, until the receive window is full.
+
+    Chunks that gap ack blocks report are not outstanding (RFC 4960, section 6.2.1). `hits` of the `packets`
+    packets in flight are lost.
+    """
+    m, s, g = row.p, row.s, row.g
+    room = np.int64(g[FlowFloat.RECEIVE_WINDOW]) - packets
+    room = min(room, np.int64(float(timer.length(s, m)) / g[AirFloat.SERVICE]))
+    left = to_send(s, network.through(row)) - (hits << ONE_BITS)
+    flow = max(min(room << ONE_BITS, left), np.int64(0))
+    s[FlowWord.SENT] += flow
+    m[COUNTS + ManetOut.HOPS] += flow * chain.hops_of(m)
+    network.lose(row, flow)
 
 
 def _on_timeout(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> Any:
@@ -133,8 +151,11 @@ def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
 
 def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
     """Reduce the window and back off the timer as after a retransmission timeout."""
+    cwnd, ssthresh = g[FlowFloat.CWND], g[FlowFloat.SSTHRESH]
     s[FlowWord.RECOVER] = max(s[FlowWord.RECOVER], np.int64(g[FlowFloat.CWND]) << ONE_BITS)
     window.on_timeout(g, KIND, rtt)
+    if KIND == ALONE:
+        association.react(g, m, cwnd, ssthresh, False)
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
     timer.back_off(s, m)
 
@@ -143,12 +164,12 @@ def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
 def on_route_break(row: Row, t: Any) -> Any:
     """Process a route break at `t`; return when another route exists and the sender resumes [ns]."""
     m, s, g = row.p, row.s, row.g
-    rtt = round_trip(m, g) if m[Word.ROUTE] != 0 else g[AirFloat.TRIP]
+    rtt = flight.round_trip(m, s, g, t) if m[Word.ROUTE] != 0 else g[AirFloat.TRIP]
     relayed = s[AirWord.BROKEN] > 1
     told = t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0))
     again = route.discover(m, s, row.times, row.places, told)
     if relayed and again > told + JITTER:  # packets at the relays are dropped
-        packets = np.int64(g[FlowFloat.CWND])
+        packets = flight.in_flight(m, s, g, t)
         hits = min(packets, 1 + exchange.patience(m) // exchange.of_data(m))
         s[FlowWord.SENT] += hits << ONE_BITS
         m[COUNTS + ManetOut.DROPS_ROUTE] += hits

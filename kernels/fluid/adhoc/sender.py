@@ -17,8 +17,8 @@ from netcarlo.kernels.base.layout import FOREVER, NEVER
 from netcarlo.kernels.base.parameters import RowP, TcpP
 from netcarlo.kernels.fluid import round as rounds
 from netcarlo.kernels.fluid import timer
-from netcarlo.kernels.fluid.adhoc import chain, errors, exchange, route
-from netcarlo.kernels.fluid.adhoc.reactions import on_route_break, on_silence, react, round_trip, trip
+from netcarlo.kernels.fluid.adhoc import chain, errors, exchange, flight, route
+from netcarlo.kernels.fluid.adhoc.reactions import on_route_break, on_silence, react, trip
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
 from netcarlo.kernels.fluid.round import Cause, Span, send_window, until_event
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
@@ -74,14 +74,14 @@ def _room(m: Any) -> Any:
 def look_ahead(row: Row, t: Any) -> Any:
     """Return the `Span` that begins at `t` [ns]; see `fluid.round`."""
     m, s, g = row.p, row.s, row.g
-    packets = np.int64(g[FlowFloat.CWND])
-    rtt: Any = round_trip(m, g)
+    packets = flight.in_flight(m, s, g, t)
+    rtt: Any = flight.round_trip(m, s, g, t)
     repaired = s[FlowWord.UNTIL] if s[FlowWord.STATE] == State.RECOVERY else np.int64(0)
     span = until_event(
         m, _room(m), np.int64(FOREVER), t, packets, rtt, packets << ONE_BITS, s[AirWord.GAP], repaired
     )
     length, part, cause = span.length, span.part, span.cause
-    breaks = float(packets) * _breaks(m, g)
+    breaks = float(packets) * _breaks(m, g, packets)
     if g[AirFloat.HAZARD] < breaks * part:
         part = g[AirFloat.HAZARD] / breaks
         length = np.int64(part * rtt)
@@ -107,13 +107,13 @@ def _until_left(flow: Any, left: Any, length: Any) -> Any:
     return min(np.int64(float(length) * (float(max(left, 0)) / float(max(flow, 1)))), length)
 
 
-def _breaks(m: Any, g: Any) -> Any:
-    """Return the expected number of links given up per packet.
+def _breaks(m: Any, g: Any, packets: Any) -> Any:
+    """Return the expected number of links given up per packet, with a window of `packets` packets.
 
     Hidden nodes count only if sending the window takes longer than the MAC's failed attempts
     (`exchange.patience`).
     """
-    lasts = np.int64(g[FlowFloat.CWND]) * exchange.of_data(m)
+    lasts = packets * exchange.of_data(m)
     return g[AirFloat.NOISE] + (g[AirFloat.HIDDEN] if lasts > exchange.patience(m) else 0.0)
 
 
@@ -164,7 +164,8 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
         return on_silence(row, t, errors.give_up(m, s, g, t), span.rtt)
     if span.cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(_room(m) + 1))
-    send_window(row, span.cause, rounds.window_left(s, g, through(row)), span.rtt, t)
+    packets = min(rounds.window_left(s, g, through(row)), flight.in_flight(m, s, g, t))
+    send_window(row, span.cause, packets, span.rtt, t)
     return react(row, span.cause, t + np.int64(span.rtt), span.rtt)
 
 

@@ -39,7 +39,9 @@ class AirWord(IntEnum):
     GAPS = FlowWord.SIZE + 3  # gaps drawn so far [n]
     GIVEN_UP = FlowWord.SIZE + 4  # 1 + existing links that the MAC has given up [n]
     BACKLOG = FlowWord.SIZE + 5  # UDP: packets waiting at the source [packet, ONE_BITS]
-    SIZE = FlowWord.SIZE + 6
+    ROOM = FlowWord.SIZE + 6  # SCTP: receive window left in recovery [packet]
+    REFILLED_AT = FlowWord.SIZE + 7  # SCTP: end of the round trip that begins with one burst [ns]
+    SIZE = FlowWord.SIZE + 8
 
 
 class AirFloat(IntEnum):

@@ -24,7 +24,6 @@ from netcarlo import configs, load_scenario, simulate
 from netcarlo.estimation.control_variates import MAX_DRAWS, controlled, draws_needed
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.senders import WITH_FLUID
 from netcarlo.networks.path.finite import KINDS as FINITE
 from netcarlo.networks.path.mobility import PROTOCOLS
 from netcarlo.numerics import statistics
@@ -35,6 +34,7 @@ from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 from tests.campaigns import parser
 from tests.campaigns.benchmarks.fluid import radio
+from tests.campaigns.benchmarks.fluid_adhoc import KINDS as OF_ADHOC
 from tests.campaigns.benchmarks.fluid_adhoc import drawn as drawn_adhoc
 from tests.campaigns.benchmarks.fluid_paths import walk, walk_of_datagrams
 
@@ -197,7 +197,7 @@ def populations() -> Iterator[Population]:
     for handover in PROTOCOLS:
         yield Population(f"mobile {handover}", "udp", walk_of_datagrams(handover))
     for moves in (True, False):
-        for protocol in WITH_FLUID:
+        for protocol in OF_ADHOC:
             network = "adhoc" if moves else "adhoc static"
             yield Population(network, protocol, drawn_adhoc(protocol, moves=moves))
 

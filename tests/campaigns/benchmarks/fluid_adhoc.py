@@ -26,6 +26,8 @@ from netcarlo.simulation.outcomes import outcomes
 from tests.campaigns import parser
 from tests.campaigns.benchmarks.fluid import CONTROLS, HEADING, describe
 
+KINDS = (*WITH_FLUID, "sctp")
+"""Senders with a fluid of ad hoc networks."""
 LEAST = 2_000
 """Goodput by packets [bit/s] below which no relative error is computed."""
 
@@ -40,6 +42,10 @@ NETWORK = {
     "frame_error": {"uniform": ["0 %", "8 %"]},
     "residual_error": {"choice": [0, 0, "1 %", "5 %"]},
 }
+ASSOCIATION = {
+    "protocol": "sctp", "payload": "1000 B", "receiver_window": {"uniform": ["4064 B", "33527 B"]}
+}  # fmt: skip
+"""SCTP with a receive window of 4 to 32 packets, like that of TCP."""
 DATAGRAMS = {"protocol": "udp", "payload": "1000 B", "rate": {"log_uniform": ["50 kbit/s", "2 Mbit/s"]}}
 
 
@@ -49,9 +55,8 @@ def drawn(kind: str, *, moves: bool) -> Scenario:
     if kind in CONTROLS:
         transport |= {"protocol": "sack", "congestion_control": kind}
     network = NETWORK | {"mobility": WALK if moves else {"model": "static"}}
-    return Scenario.check(
-        {"duration": "60 s", "transport": DATAGRAMS if kind == "udp" else transport, "adhoc": network}
-    )
+    transport = {"udp": DATAGRAMS, "sctp": ASSOCIATION}.get(kind, transport)
+    return Scenario.check({"duration": "60 s", "transport": transport, "adhoc": network})
 
 
 def both(scenario: Scenario, networks: int) -> tuple[pd.DataFrame, pd.DataFrame, list[float]]:
@@ -80,7 +85,7 @@ def errors(networks: int) -> None:
     """Print the errors of each transport with moving and with static nodes."""
     print(f"error of the goodput [%]             {HEADING}   us a network, packets")
     for moves in (True, False):
-        for kind in WITH_FLUID:
+        for kind in KINDS:
             off, _, took = error(drawn(kind, moves=moves), networks)
             what = f"{kind}, {'walking' if moves else 'static'}"
             print(f"{what:36s} {describe(off)} {took[0]:9.0f} {took[1]:9.0f}", flush=True)

@@ -181,11 +181,14 @@ def adhoc() -> Iterator[tuple[str, Case]]:
         "mobility": {"model": "random_waypoint", "speed": {"uniform": ["5 m/s", "20 m/s"]}},
     }  # fmt: skip
     more = {"payload": "1000 B", "window": {"integers": [2, 24]}}
-    for kind in (*KINDS, "probing", "new_probing", "elfn", "eln", "udp"):
+    for kind in (*KINDS, "probing", "new_probing", "elfn", "eln", "udp", "sctp"):
         transport: dict[str, Any] = {**sender(kind), **more}
         if kind == "udp":
             rate = {"log_uniform": ["50 kbit/s", "2 Mbit/s"]}
             transport = {"protocol": "udp", "payload": "1000 B", "rate": rate}
+        if kind == "sctp":
+            buffer = {"log_uniform": ["2032 B", "24384 B"]}
+            transport = {"protocol": "sctp", "payload": "1000 B", "receiver_window": buffer}
         data = {"duration": "40 s", "transport": transport, "adhoc": network}
         yield f"adhoc, {kind}", Case(Scenario.check(data), 12)
     for kind in ("newreno", "udp"):

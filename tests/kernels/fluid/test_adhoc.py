@@ -18,9 +18,10 @@ from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.simulate import simulate
 from tests.campaigns.benchmarks.fluid_adhoc import drawn, error
 from tests.kernels.beside_twin import run_as_python
-from tests.twins.adhoc.scenarios import as_datagrams, manet_rows, select
+from tests.twins.adhoc.scenarios import as_datagrams, as_sctp, manet_rows, select
 
-KINDS = ("newreno", "udp", "tahoe", "vegas", "cubic", "westwood", "probing", "new_probing", "elfn", "eln")
+OF_TCP = ("newreno", "tahoe", "vegas", "cubic", "westwood", "probing", "new_probing", "elfn", "eln")
+KINDS = (*OF_TCP, "sctp", "udp")
 OF_THE_NETWORK = slice(ManetOut.CONNECTED, ManetOut.COLUMNS)
 
 
@@ -30,7 +31,8 @@ def run(kind: str, rows: ManetRows, **options: int) -> NDArray[np.int64]:
 
 def rows_for(kind: str, count: int, *, seed: int) -> ManetRows:
     rows = manet_rows(count, seed=seed)
-    return as_datagrams(rows, seed=seed) if kind == "udp" else rows
+    change = {"udp": as_datagrams, "sctp": as_sctp}.get(kind)
+    return rows if change is None else change(rows, seed=seed)
 
 
 @pytest.mark.full
@@ -138,7 +140,9 @@ def test_a_sender_that_keeps_its_window_has_more_of_a_lossy_network() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("kind", "median", "most"), [("newreno", 0.03, 0.15), ("udp", 0.015, 0.2)])
+@pytest.mark.parametrize(
+    ("kind", "median", "most"), [("newreno", 0.03, 0.15), ("sctp", 0.04, 0.25), ("udp", 0.015, 0.2)]
+)
 @pytest.mark.parametrize("moves", [False, True])
 def test_drawn_networks_are_those_of_packets(kind: str, median: float, most: float, moves: bool) -> None:
     off, _, _ = error(drawn(kind, moves=moves), 100)
@@ -154,3 +158,50 @@ def test_residual_errors_are_those_of_the_packets() -> None:
     clean = packets[:, ManetOut.DROPS_RANDOM] == 0
     assert 0.3 < clean.mean() < 0.8
     assert ((fluid[:, ManetOut.DROPS_RANDOM] == 0) == clean).mean() > 0.97
+
+
+def association(window: int, **values: Any) -> Scenario:
+    """Return SCTP over one hop with a receive window of `window` packets."""
+    return chain(1, **{"transport": {"protocol": "sctp", "payload": "1000 B"}, **values}).with_values(
+        {"transport.receiver_window": f"{1016 * window} B"}
+    )
+
+
+def delivered(scenario: Scenario) -> int:
+    """Return the packets that the fluid delivers in one network, as plain Python."""
+    rows = build(scenario.with_values({"fidelity": "fluid"}), replications=1).rows
+    return int(run_as_python("fluid_manet_sctp", rows)[0, ManetOut.DELIVERED])
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy warns of the overflows in Philox
+def test_a_window_of_one_packet_waits_for_the_delayed_sack() -> None:
+    """Test that each packet takes a round trip and 200 ms; two packets are acknowledged at once."""
+    data_us, sack_us = (352 + 304 + 304 + 3 * 10 + 192 + (size + 54) * 4 for size in (1048, 48))
+    trip_s = (data_us + sack_us + 2 * 50 + 31 * 20) * 1e-6
+    assert delivered(association(1)) == pytest.approx(30 / (trip_s + 0.2), abs=3)
+    assert delivered(association(1, **{"transport.ack_every": 1})) == pytest.approx(30 / trip_s, rel=0.01)
+    assert delivered(association(2)) > 10 * delivered(association(1))
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_an_association_whose_inits_are_not_answered_fails() -> None:
+    """Test a sink that arrives after the ninth INIT, 333 s after the first one, or before it."""
+    found = []
+    for at in (200, 400):
+        track = [{"time": "0 s", "x": "3 km"}, {"time": f"{at} s", "x": "3 km"}]
+        nodes = [[{"time": "0 s", "x": "0 m"}], [*track, {"time": f"{at + 10} s", "x": "100 m"}]]
+        mobility = {"adhoc.mobility": {"model": "given", "nodes": nodes}}
+        found.append(delivered(association(4, duration="450 s", **mobility)))
+    assert found[0] > 1000 and found[1] == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("window", [4, 10, 20])
+def test_recovery_with_a_full_receive_window_is_that_of_packets(window: int) -> None:
+    """Test losses with small receive windows, which buffered chunks fill; more losses deliver less."""
+    found = []
+    for loss, most in (("0 %", 0.01), ("1 %", 0.03), ("5 %", 0.08)):
+        scenario = association(window, duration="60 s", **{"adhoc.residual_error": loss})
+        found.append(goodput(scenario))
+        assert found[-1] == pytest.approx(goodput(scenario, "packet"), rel=most)
+    assert found[0] > found[1] > found[2]
