@@ -59,7 +59,7 @@ SENDERS = (
         "linux_bbr3", "linux", control="bbr3.control", number=13, sack=True, fluid="linux_bbr3", alone=True
     ),
     Sender("linux_own", "linux", number=14, sack=True),
-    Sender("linux26", "linux26", "linux26", "linux_reno", sack=True),
+    Sender("linux26", "linux26", "linux26", "linux_reno", sack=True, fluid="sack"),
     Sender("probing", "ns2", "probing", "aimd", fluid="newreno"),
     Sender("new_probing", "ns2", "new_probing", "aimd", sack=True, fluid="sack"),
     Sender("elfn", "ns2", "elfn", "aimd", fluid="newreno", network="adhoc"),

@@ -94,22 +94,25 @@ NETWORKS: dict[str, Network] = {
 """Models that simulate packets, by kind of network."""
 
 _OF_SACK = {"sack": ("", *(name for name in WINDOWS if name in WITH_FLUID))}
+_OF_LINUX26 = {"linux26": tuple(name for name in _OF_SACK["sack"] if not (name and BY_NAME[name].linux26))}
 _OF_LINUX = {"linux": tuple(name.removeprefix("linux_") for name in (*LINUX_FLUID, *LINUX_FLUID_ALONE))}
 _FLUID = tuple(sender.name for sender in STANDING if sender.fluid and not sender.network)
-_FLUID_MIXED = tuple(name for name in _FLUID if BY_NAME[name].number is not None)
 
 FLUIDS: dict[str, Network] = {
     "path": Network(
-        (*_FLUID_MIXED, "linux", "sctp", "quic", "mptcp", "udp"), ("mobile", "delays"),
+        (*_FLUID, "linux26", "linux", "sctp", "quic", "mptcp", "udp"), ("mobile", "delays"),
         _never(
             "mobile + delays", "sctp + delays", "udp + delays", "bbr3 + mobile", "bbr3 + delays",
             *(f"{one} + {option}" for one in ("quic", "mptcp") for option in ("mobile", "delays")),
         ),
-        controls={**_OF_SACK, **_OF_LINUX, "mptcp": MPTCP[:-1]},
+        controls={**_OF_SACK, **_OF_LINUX26, **_OF_LINUX, "mptcp": MPTCP[:-1]},
     ),
     "shared": Network(("mixed",), ("aqm", "delays"), controls={}),
     "wireless": Network(("mixed",), ("edca",), controls={}),
-    "adhoc": Network((*_FLUID, *NOTIFIED, "sctp", "udp"), (), controls=_OF_SACK, unlisted=("large",)),
+    "adhoc": Network(
+        (*_FLUID, *NOTIFIED, "linux26", "sctp", "udp"), (), controls=_OF_SACK | _OF_LINUX26,
+        unlisted=("large",),
+    ),
 }  # fmt: skip
 """Fluid models, by kind of network."""
 

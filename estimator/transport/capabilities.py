@@ -151,7 +151,9 @@ class Capabilities:
     @property
     def only_packets(self) -> str:
         """Congestion control that fluid models and formulae do not support with it; empty if they do."""
-        return "" if self.protocol == "sack" and self.control in WITH_FLUID else self.control
+        if self.protocol == "linux26" and self.control == "westwood":
+            return self.control
+        return "" if self.protocol in ("sack", "linux26") and self.control in WITH_FLUID else self.control
 
     def unknown_to_fluid(self, known: Sequence[str], model: str = "the fluid model") -> str:
         """Return what a fluid model that supports the protocols `known` lacks for this transport; empty if
@@ -159,7 +161,10 @@ class Capabilities:
         if self.protocol not in known:
             return f"the fluid model does not support {self.protocol}; it supports {', '.join(known)}"
         control = self.only_packets
-        return f"{model} supports congestion controls of sack only, not {control}" if control else ""
+        if self.protocol == "linux26" and control == "westwood":
+            return "the fluid of linux26 with westwood is 10 % below packets in the median"
+        of = "sack and linux26" if "linux26" in known else "sack"
+        return f"{model} supports congestion controls of {of} only, not {control}" if control else ""
 
     def unknown_to_formula(self, known: Sequence[str]) -> str:
         """Return what the formulae, which support the protocols `known`, lack for this transport; empty if

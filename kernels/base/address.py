@@ -55,7 +55,7 @@ class Address(NamedTuple):
         """Name of the model in messages and files."""
         if self.fluid:
             of = self.control or self.sender
-            if self.control and self.sender in ("linux", "mptcp"):
+            if self.control and self.sender in ("linux", "linux26", "mptcp"):
                 of = f"{self.sender}_{of}"
             if self.family != "path":
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")

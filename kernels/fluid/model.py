@@ -12,11 +12,10 @@ from netcarlo.kernels.base.bind import UNFILLED, Slots, bind
 from netcarlo.kernels.base.layout import Out, Subflows
 from netcarlo.kernels.base.model import Model, failovers
 from netcarlo.kernels.base.parameters import Block, LinuxP, MobileP, ReliableP, RowP, SctpP, TcpP, UdpP
-from netcarlo.kernels.fluid import cost, datagrams, mptcp, path, quic, sctp, shared
+from netcarlo.kernels.fluid import cost, datagrams, mptcp, path, quic, responses, sctp, shared
 from netcarlo.kernels.fluid.adhoc import association, sender
 from netcarlo.kernels.fluid.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.fluid.adhoc import engine as adhoc
-from netcarlo.kernels.fluid.adhoc.reactions import LossResponse
 from netcarlo.kernels.fluid.wireless import engine as wireless
 from netcarlo.kernels.path.subflows.engine import further_columns
 from netcarlo.kernels.senders import ALONE, LINUX_RENO, NUMBERS, named
@@ -35,6 +34,8 @@ class FluidPathSlots(Slots):
     """Module of the network, see `round`."""
     kind: int
     """Number of the kind of TCP."""
+    response: int
+    """Reaction to losses, one of `responses.LossResponse`."""
     mobile: bool
     """True if the last hop is the radio link of a mobile host."""
     delays: bool
@@ -57,6 +58,8 @@ class FluidFixedSlots(Slots):
     """Module of the network, see `round`."""
     kind: int
     """Number of the variant of today's Linux TCP by which windows grow."""
+    response: int = responses.LossResponse.PLAIN
+    """PLAIN: losses are processed as by TCP."""
     mobile: bool = False
     """False: hosts are fixed."""
 
@@ -90,7 +93,7 @@ class FluidAdhocSlots(Slots):
     network: Any = UNFILLED
     """Module of the network, see `round`; UNFILLED for UDP."""
     response: Any = UNFILLED
-    """Reaction to losses and broken routes, one of `LossResponse`; UNFILLED for UDP."""
+    """Reaction to losses and broken routes, one of `responses.LossResponse`; UNFILLED for UDP."""
 
 
 def model(address: Address) -> Model:
@@ -115,7 +118,10 @@ def _of_path(blocks: tuple[Block, ...], address: Address) -> tuple[Block, ...]:
 
 
 def _path(address: Address) -> Model:
-    filled = FluidPathSlots(network=path, kind=_window(address), mobile=address.mobile, delays=address.delays)
+    filled = FluidPathSlots(
+        network=path, kind=_window(address), response=responses.of(address.sender), mobile=address.mobile,
+        delays=address.delays,
+    )  # fmt: skip
 
     def scratch(rows: Any) -> tuple[int, int]:
         words, floats = path.scratch_words(rows, mobile=address.mobile)
@@ -192,10 +198,10 @@ _SOURCES = {"udp": adhoc_datagrams, "sctp": association}
 
 def _adhoc(address: Address) -> Model:
     udp, sctp_ = address.sender == "udp", address.sender == "sctp"
-    response = LossResponse.__members__.get(address.sender.upper(), LossResponse.PLAIN)
     filled = FluidAdhocSlots(
-        source=_SOURCES.get(address.sender, sender), response=UNFILLED if udp else int(response),
-        network=UNFILLED if udp else sender, kind=ALONE if sctp_ else _window(address),
+        source=_SOURCES.get(address.sender, sender), network=UNFILLED if udp else sender,
+        response=UNFILLED if udp else responses.of(address.sender),
+        kind=ALONE if sctp_ else _window(address),
     )  # fmt: skip
     return Model(
         blocks=(RowP, UdpP) if udp else (*TCP, SctpP) if sctp_ else TCP,

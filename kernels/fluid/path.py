@@ -10,10 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, Rows
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, Out, Rows
 from netcarlo.kernels.base.parameters import MobileP, ReliableP, RowP, TcpP
-from netcarlo.kernels.fluid import arrivals, bbr, bbr3, delays, gaps, handovers, linux, loss, timer, window
+from netcarlo.kernels.fluid import (
+    arrivals,
+    bbr,
+    bbr3,
+    delays,
+    gaps,
+    handovers,
+    linux,
+    loss,
+    probing,
+    timer,
+    window,
+)
 from netcarlo.kernels.fluid.report import report, sample
+from netcarlo.kernels.fluid.responses import LossResponse
 from netcarlo.kernels.fluid.round import (
     Cause,
     Span,
@@ -22,6 +35,7 @@ from netcarlo.kernels.fluid.round import (
     lose_retransmission,
     send,
     send_window,
+    to_send,
     until_event,
     window_left,
 )
@@ -33,6 +47,8 @@ from netcarlo.kernels.shared.layout import FlowOut
 
 KIND: Any = slot("kind")
 """Number of the TCP variant, see `senders`."""
+RESPONSE: Any = slot("response")
+"""Reaction to losses, one of `LossResponse`."""
 MOBILE: Any = slot("mobile")
 """True if the last hop is the radio link of a mobile host."""
 DELAYS: Any = slot("delays")
@@ -70,6 +86,8 @@ class Row(NamedTuple):
     """Path while no hop has an outage."""
     burst: Any
     """Window at which bursts of slow start overflow a queue [packet]; ENDLESS if they do not."""
+    probe_rtt: Any
+    """RTT of a probe without queues [ns]; 0 for senders that send none."""
 
 
 def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
@@ -89,7 +107,11 @@ def simulate(
         out[column] = 0
     out[Out.COMPLETED] = NEVER
     w, j, size = m[WAY:], m[end:], p[RowP.DATA] + p[RowP.HEADER]
+    probe_rtt = np.int64(0)
+    if RESPONSE != LossResponse.PLAIN:
+        probe_rtt = prepare(p, hops, losses, w, PATH, p[RowP.HEADER]).base_rtt
     route = prepare(p, hops, losses, w, PATH, size)
+    probe_rtt -= route.base_rtt
     if MOBILE:
         route = handovers.prepare(p, hops, outages, w, j, out, route)
         gaps.prepare(p, hops, losses, w, PATH, np.int64(1 if p[TcpP.HANDSHAKE] > 0 and KIND != VEGAS else 0))
@@ -103,8 +125,10 @@ def simulate(
         delays.prepare_path(hops, m, np.int64(end), size)
     burst = np.int64(ENDLESS)
     if linux.has(KIND):
-        burst = burst_room(hops, PATH, size, route.service)
-    row = Row(p, m, g, w, j, hops, losses, outages, out, route, burst)
+        burst = burst_room(hops, PATH, size, route.service / 2.0)
+    elif RESPONSE != LossResponse.PLAIN:
+        burst = burst_room(hops, PATH, size, 0.0)
+    row = Row(p, m, g, w, j, hops, losses, outages, out, route, burst, route.base_rtt + probe_rtt)
     t = _connect(row)
     while t < p[RowP.END] and out[Out.COMPLETED] == NEVER:
         t = _step(row, t)
@@ -143,7 +167,7 @@ def _step(row: Row, t: Any) -> Any:
     """Simulate a round from `t` on; return when the next round begins [ns]."""
     p, s, route = row.p, row.s, row.route
     begin, rtt = t, _round_trip(row)
-    t = arrivals.settle(p, s, row.out, route.service, route.one_way, begin, advance(row, t))
+    t = settle(row, begin, advance(row, t))
     sample(p, row.g[FlowFloat.CWND], row.out, begin, min(t, p[RowP.END]), rtt)
     if is_waiting(s):
         t = max(t, s[FlowWord.UNTIL])
@@ -152,6 +176,11 @@ def _step(row: Row, t: Any) -> Any:
         arrived = min(through(row) - s[FlowWord.AFTER_END], s[FlowWord.LIMIT]) >> ONE_BITS
         delays.passed(p, s, arrived, np.int64(rtt) - route.base_rtt)
     return t
+
+
+def settle(row: Row, begin: Any, until: Any) -> Any:
+    """Count as in flight what arrives after the end of the run; see `arrivals`."""
+    return arrivals.settle(row.p, row.s, row.out, row.route.service, row.route.one_way, begin, until)
 
 
 def _round_trip(row: Row) -> Any:
@@ -163,10 +192,12 @@ def _round_trip(row: Row) -> Any:
 def _room(row: Row) -> Any:
     """Return the number of packets in flight that path and queues hold.
 
-    In slow start ACKs release bursts at twice the rate of the slowest hop, so queues overflow with fewer
-    packets.
+    In slow start ACKs release bursts at twice the rate of the slowest hop, and a sender may resume with its
+    whole window at once; then queues overflow with fewer packets.
     """
     room, g = row.route.capacity, row.g
+    if RESPONSE != LossResponse.PLAIN and row.s[FlowWord.BURST] == 1:
+        return min(room, row.burst)
     if linux.has(KIND) and KIND not in (LINUX_BBR, LINUX_BBR3) and g[FlowFloat.CWND] < g[FlowFloat.SSTHRESH]:
         room = min(room, row.burst)
     return room
@@ -176,6 +207,10 @@ def look_ahead(row: Row, t: Any) -> Any:
     """Return the `Span` that begins at `t` [ns]; see `round`."""
     p, s, w, route = row.p, row.s, row.w, row.route
     packets, rtt = np.int64(row.g[FlowFloat.CWND]), _round_trip(row)
+    if RESPONSE != LossResponse.PLAIN:
+        if window_left(s, row.g, through(row)) > _room(row) + 1 - s[FlowWord.BURST]:
+            return Span(packets, rtt, np.int64(0), 0.0, Cause.OVERFLOW)
+        s[FlowWord.BURST] = 0
     if MOBILE or w[RouteWord.UP] <= t:
         _find_outage(row, t)
     if MOBILE:
@@ -230,15 +265,19 @@ def interrupt(row: Row, span: Span, t: Any) -> Any:
     if MOBILE and span.cause == Cause.OUTAGE and row.j[handovers.Word.KEPT] == 1:
         return _hand_over(row, t, span.rtt)
     if span.cause == Cause.OVERFLOW:
-        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(_room(row) + 1))
+        most = 1 if RESPONSE == LossResponse.PLAIN else route.capacity
+        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(_room(row) + most))
     packets = window_left(row.s, g, through(row))
     if span.cause == Cause.OVERFLOW and packets <= _room(row):
         return t  # the remaining packets fit into the queue
     rtt = max(span.rtt, float(min(packets, route.capacity)) * route.service)
+    if RESPONSE != LossResponse.PLAIN and row.s[FlowWord.BURST] == 1:  # retransmissions are sent first
+        row.s[FlowWord.RECOVER] = max(row.s[FlowWord.RECOVER] - (_room(row) << ONE_BITS), np.int64(0))
+    cwnd = g[FlowFloat.CWND]
     send_window(row, span.cause, packets, rtt, t)
-    t += np.int64(rtt)
-    _detect(row, t, rtt)
-    return t
+    if RESPONSE != LossResponse.PLAIN:
+        g[FlowFloat.CWND] = cwnd
+    return _detect(row, t + np.int64(rtt), rtt)
 
 
 def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
@@ -246,7 +285,8 @@ def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
     s, out, route, cwnd = row.s, row.out, row.route, row.g[FlowFloat.CWND]
     hits = np.int64(0)
     if cause == Cause.OVERFLOW:
-        hits = min(max(np.int64(cwnd) - _room(row) - 1, np.int64(1)), packets)
+        sent = packets if RESPONSE != LossResponse.PLAIN else np.int64(cwnd)
+        hits = min(max(sent - _room(row) - 1, np.int64(1)), packets)
         out[Out.DROPS_QUEUE] += hits
     elif cause == Cause.OUTAGE:
         share = min(float(row.w[RouteWord.UP] - t) / rtt, 1.0)
@@ -260,12 +300,60 @@ def drop(row: Row, cause: Any, packets: Any, t: Any, rtt: Any) -> Any:
     return hits + lost
 
 
-def _detect(row: Row, t: Any, rtt: Any) -> None:
-    """Detect the losses at `t` [ns]; with a mobile host random losses are those of the packet engine."""
+def _detect(row: Row, t: Any, rtt: Any) -> Any:
+    """Detect the losses at `t`; return when the sender resumes, unless it waits for its timer [ns].
+
+    With a mobile host random losses are those of the packet engine.
+    """
+    if RESPONSE != LossResponse.PLAIN:
+        return probing.react(row, t, rtt)
     chance = lose_retransmission(row) if MOBILE else row.route.loss * loss.at_risk(row.s, row.g)
     if linux.has(KIND) and is_down(row.w, t + np.int64(2.0 * rtt)):  # a tail loss probe is lost
         chance = np.int64(ONE) * loss.at_risk(row.s, row.g)
     detect(row, t, rtt, chance)
+    return t
+
+
+def answered(row: Row, t: Any) -> Any:
+    """Return when a probe sent at `t` is answered [ns]; FOREVER if an outage or a handover loses it."""
+    w, told = row.w, t + row.probe_rtt
+    _find_outage(row, t)
+    if MOBILE:
+        handovers.find(row.p, w, row.j, t, row.probe_rtt, np.int64(0), np.int64(1))
+        if row.j[handovers.Word.KEPT] == 1 and t >= w[RouteWord.UP]:
+            return max(told, w[RouteWord.RESUME])
+    return np.int64(FOREVER) if is_down(w, t) else told
+
+
+def few(row: Row, packets: Any, holes: Any) -> Any:
+    """Return `packets`, or what a finite transfer has left beside `holes` losses, if less [packet]."""
+    left = to_send(row.s, through(row))
+    return min(packets, max(((left + ONE - 1) >> ONE_BITS) - holes, np.int64(0)))
+
+
+def repair(row: Row, repairs: Any, packets: Any, burst: Any) -> Any:
+    """Send `repairs` retransmissions and then `packets` new packets, in a `burst` at once.
+
+    Returns the losses among the new packets, and among the retransmissions.
+    """
+    s, out, route = row.s, row.out, row.route
+    s[FlowWord.SENT] += (packets + repairs) << ONE_BITS
+    room = min(row.burst, route.capacity) if burst else route.capacity
+    over = max(repairs + packets - room, np.int64(0))
+    again, lost = max(over - packets, np.int64(0)), min(over, packets)
+    out[Out.DROPS_QUEUE] += over
+    if MOBILE:
+        again += lose(row, (repairs - again) << ONE_BITS)
+        return lost + lose(row, (packets - lost) << ONE_BITS), again
+    first = loss.lose(s, row.p, repairs - again, route.loss_odds)
+    second = loss.lose(s, row.p, packets - lost, route.loss_odds)
+    out[Out.DROPS_RANDOM] += first + second
+    return lost + second, again + first
+
+
+def probe_loss(row: Row) -> Any:
+    """Return the probability that a probe is lost at random; answers are not lost."""
+    return float(row.route.loss) / float(ONE)
 
 
 def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
@@ -298,6 +386,9 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
     if hits < packets:
         expires = t + timer.length(s, p)
         late = expires < resume
+        if RESPONSE != LossResponse.PLAIN and late:
+            s[FlowWord.LOST_IN_ROUND] = hits
+            return probing.on_timeout(row, expires, rtt)
         if late:  # spurious timeout
             if linux.has(KIND):
                 linux.on_spurious_timeout(g, KIND)
@@ -323,7 +414,7 @@ def _hand_over(row: Row, t: Any, rtt: Any) -> Any:
         t = max(t, resume)
     if hits > 0:
         s[FlowWord.LOST_IN_ROUND] = hits
-        _detect(row, t, rtt)
+        t = _detect(row, t, rtt)
         if late and KIND == LINUX_BBR:  # conserves packets (`bbr_set_cwnd_to_recover_or_restore`)
             g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(packets - hits))
         if alone and s[FlowWord.STATE] == State.RECOVERY:  # duplicate ACKs need a round trip

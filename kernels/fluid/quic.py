@@ -88,7 +88,7 @@ def simulate(
     g[Float.PRIOR] = 0.0
     loss.draw_first(m, p)
     burst = _burst_room(p, hops, route, size)
-    row = Row(p, m, g, w, m[end:], hops, losses, outages, out, route, burst)
+    row = Row(p, m, g, w, m[end:], hops, losses, outages, out, route, burst, np.int64(0))
     t = _connect(row)
     while t < p[RowP.END] and out[Out.COMPLETED] == NEVER:
         t = _step(row, t)

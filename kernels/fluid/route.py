@@ -99,13 +99,13 @@ def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any
     return Route(base, slowest, room, ONE - survive, odds, forth)
 
 
-def burst_room(hops: Any, path: Any, size: Any, service: Any) -> Any:
-    """Return the window at which slow start overflows a queue [packet]; ENDLESS if it does not.
+def burst_room(hops: Any, path: Any, size: Any, spacing: Any) -> Any:
+    """Return the packets of a burst that overflow a queue [packet]; ENDLESS if none do.
 
-    ACKs arrive at the rate of the slowest hop, which serves a packet in `service` ns, and each releases two
-    packets. A queue then grows by the share of these packets that its hop does not serve meanwhile.
+    The packets leave the sender every `spacing` ns: in slow start twice as fast as the slowest hop, which
+    spaces ACKs, serves them. A queue grows by the share of them that its hop does not serve meanwhile.
     """
-    spacing, room = service / 2.0, np.int64(ENDLESS)
+    room = np.int64(ENDLESS)
     for hop in range(hops.shape[1]):
         h = hops[path, hop]
         if h[Hop.PRESENT] != 0:

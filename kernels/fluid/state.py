@@ -111,6 +111,7 @@ class FlowWord(IntEnum):
     AFTER_WARM_UP = 41  # packets sent before the end of the warm-up that arrive after it [packet]
     HITS = 42  # packets that CoDel dropped in this step
     ECHOES = 43  # packets that CoDel marked in this step
+    BURST = 43  # of a path: 1 if the next window is sent at once, after a pause (`probing`)
     DEBT = 44  # dropped by CoDel, but not yet subtracted from what the flow sends [packet]
     COUNTS = 45  # the columns of FlowOut
     SIZE = 45 + FlowOut.COLUMNS

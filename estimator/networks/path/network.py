@@ -9,7 +9,7 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, PATHS, Hop, Out, Rows
 from netcarlo.kernels.base.parameters import RowP, UdpP
 from netcarlo.kernels.base.rows import split
-from netcarlo.kernels.senders import LINUX_FLUID_ALONE, NUMBERS
+from netcarlo.kernels.senders import LINUX_FLUID_ALONE, NUMBERS, PROBING
 from netcarlo.networks import classes
 from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
@@ -155,7 +155,7 @@ class PathNetwork(Routed):
             if any(route.backup for route in self.routes):
                 return "the fluid model does not support backup of a path"
             fixed = () if self.mobility is not None else (*LINUX_FLUID_ALONE, "quic", "mptcp")
-            known = (*FLUID_TCPS, "linux", *fixed, "sctp", "udp")
+            known = (*FLUID_TCPS, *PROBING, "linux26", "linux", *fixed, "sctp", "udp")
             return run.transport.unknown_to_fluid(known, "the fluid model of a path")
         return self._unknown_to_formula(run)
 

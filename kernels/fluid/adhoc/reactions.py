@@ -6,7 +6,6 @@ probing or with notifications (ELFN, ELN) differs: see docs/models/probing.md.
 `m` and `s` are the scratch of the row and the words of the flow, `g` its floats, see `state`.
 """
 
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from netcarlo.kernels.base.parameters import ReliableP, RowP, TcpP
 from netcarlo.kernels.fluid import association, loss, timer, window
 from netcarlo.kernels.fluid.adhoc import chain, exchange, flight, route
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord, Row
+from netcarlo.kernels.fluid.responses import LossResponse
 from netcarlo.kernels.fluid.round import Cause, detect, lose_retransmission, to_send
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.senders import ALONE
@@ -33,16 +33,6 @@ network: Any = slot("network")  # module of the network, see `round`
 
 PROBE_INTERVAL = 2_000_000_000
 """Interval between the probes of ELFN [ns]."""
-
-
-class LossResponse(IntEnum):
-    """Reactions of TCP senders to a loss or a route break."""
-
-    PLAIN = 0  # standard TCP
-    PROBING = 1  # TCP Probing: pauses for two round trips of probes, keeps the window
-    NEW_PROBING = 2  # as PROBING after a timeout; keeps the window without probes otherwise
-    ELFN = 3  # freezes its state while there is no route
-    ELN = 4  # keeps the window if the receiving host has detected a link error
 
 
 def trip(m: Any, size: Any) -> Any:
