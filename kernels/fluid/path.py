@@ -334,7 +334,8 @@ def few(row: Row, packets: Any, holes: Any) -> Any:
 def repair(row: Row, repairs: Any, packets: Any, burst: Any) -> Any:
     """Send `repairs` retransmissions and then `packets` new packets, in a `burst` at once.
 
-    Returns the losses among the new packets, and among the retransmissions.
+    Returns the losses among the new packets, among the retransmissions, and those of the new packets that a
+    queue drops.
     """
     s, out, route = row.s, row.out, row.route
     s[FlowWord.SENT] += (packets + repairs) << ONE_BITS
@@ -344,11 +345,11 @@ def repair(row: Row, repairs: Any, packets: Any, burst: Any) -> Any:
     out[Out.DROPS_QUEUE] += over
     if MOBILE:
         again += lose(row, (repairs - again) << ONE_BITS)
-        return lost + lose(row, (packets - lost) << ONE_BITS), again
+        return lost + lose(row, (packets - lost) << ONE_BITS), again, lost
     first = loss.lose(s, row.p, repairs - again, route.loss_odds)
     second = loss.lose(s, row.p, packets - lost, route.loss_odds)
     out[Out.DROPS_RANDOM] += first + second
-    return lost + second, again + first
+    return lost + second, again + first, lost
 
 
 def probe_loss(row: Row) -> Any:

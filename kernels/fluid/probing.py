@@ -11,7 +11,8 @@ The slot `network` is the module of the path. It has, besides the functions of `
 * `settle(row, begin, until)`: see `arrivals`; a reaction may last many round trips.
 * `few(row, packets, holes)`: `packets`, or what a finite transfer has left beside `holes` losses, if less.
 * `repair(row, repairs, packets, burst)`: send `repairs` retransmissions and then `packets` new packets, in a
-  `burst` at once; count and return the losses among the new packets, and among the retransmissions.
+  `burst` at once; count and return the losses among the new packets, among the retransmissions, and those of
+  the new packets that a queue drops.
 """
 
 from typing import Any
@@ -52,10 +53,7 @@ def react(row: Any, t: Any, rtt: Any) -> Any:
         return on_timeout(row, t + timer.length(s, p), rtt)
     s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
     if RESPONSE == LossResponse.PROBING:
-        t, worse = _pause(row, t, rtt)
-        if worse:
-            window.on_fast_retransmit(g, KIND, rtt)
-            s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
+        t = _pause_after_duplicates(row, t, rtt)
     return _recover(row, t, rtt, tail, RESPONSE == LossResponse.PROBING)
 
 
@@ -65,6 +63,18 @@ def on_timeout(row: Any, expires: Any, rtt: Any) -> Any:
     tail = row.s[FlowWord.BURST] == 1
     t, kept = _after_timeout(row, expires, rtt)
     return _recover(row, t, rtt, tail, True) if kept else _start_again(row, t)
+
+
+def _pause_after_duplicates(row: Any, t: Any, rtt: Any) -> Any:
+    """Pause at the third duplicate ACK at `t`, and reduce the window if round trips of probes were long.
+
+    Returns when the pause ends [ns]; see `_pause` for `rtt`.
+    """
+    t, worse = _pause(row, t, rtt)
+    if worse:
+        window.on_fast_retransmit(row.g, KIND, rtt)
+        row.s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
+    return t
 
 
 def _after_timeout(row: Any, expires: Any, rtt: Any) -> Any:
@@ -138,7 +148,7 @@ def _recover(row: Any, t: Any, rtt: Any, tail: Any, burst: Any) -> Any:
     """
     p, s, g = row.p, row.s, row.g
     one_by_one = KIND == NEWRENO
-    cwnd, window_ = np.int64(g[FlowFloat.CWND]), np.int64(g[FlowFloat.RECEIVE_WINDOW])
+    cwnd, receivable = np.int64(g[FlowFloat.CWND]), np.int64(g[FlowFloat.RECEIVE_WINDOW])
     holes, fresh = min(s[FlowWord.LOST_IN_ROUND] % loss.BEYOND_REPAIR, cwnd), np.int64(0)
     holes = network.few(row, holes, np.int64(0))
     beyond = cwnd  # packets sent from the first loss on
@@ -154,13 +164,13 @@ def _recover(row: Any, t: Any, rtt: Any, tail: Any, burst: Any) -> Any:
             room = max(cwnd if burst and not one_by_one else cwnd - holes - fresh, np.int64(1))
             repairs = np.int64(1) if one_by_one else min(holes, room)
             room -= np.int64(0) if one_by_one else repairs
-            packets = min(room, max(window_ - beyond, np.int64(0)))
+            packets = min(room, max(receivable - beyond, np.int64(0)))
             blocked = packets < room
             packets = network.few(row, packets, holes + fresh)
             if network.answered(row, t) == FOREVER:
                 t = expires
             else:
-                lost, again = network.repair(row, repairs, packets, burst)
+                lost, again, dropped = network.repair(row, repairs, packets, burst)
                 beyond += packets
                 fresh += lost
                 t = network.settle(
@@ -178,8 +188,8 @@ def _recover(row: Any, t: Any, rtt: Any, tail: Any, burst: Any) -> Any:
                     reported = True
                 elif again > 0:
                     t = expires
-                if burst and lost > 0:
-                    group = lost
+                if burst and dropped > 0:
+                    group = dropped
                     in_group = min(in_group, group)
             burst = False
         by_timer = holes > 0 and not reported
@@ -195,8 +205,8 @@ def _recover(row: Any, t: Any, rtt: Any, tail: Any, burst: Any) -> Any:
         elif holes > 0:
             s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
             if RESPONSE == LossResponse.PROBING:
-                t, worse = _pause(row, t, 0.0)
-                burst = True
+                t = _pause_after_duplicates(row, t, 0.0)
+                cwnd, burst = np.int64(g[FlowFloat.CWND]), True
     s[FlowWord.STATE] = State.OPEN
     s[FlowWord.RECOVER] = ONE if one_by_one else 0
     s[FlowWord.BURST] = 1 if blocked else 0

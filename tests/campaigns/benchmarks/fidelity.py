@@ -77,6 +77,11 @@ SCTP: dict[str, Any] = {
     "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
 }
 
+OTHERS: dict[str, dict[str, Any]] = {
+    name: {"transport.protocol": name} for name in ("probing", "new_probing", "linux26")
+}
+"""Senders with fluids of paths, mobile hosts and ad hoc networks only."""
+
 QUIC = {
     f"quic_{name}": {"transport": {"protocol": "quic", "congestion_control": name}}
     for name in ("cubic", "newreno")
@@ -144,7 +149,8 @@ def populations() -> Iterator[Population]:
         for protocol, values in {**TCPS, **LINUX}.items():
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
-    for network, (protocol, values) in itertools.product(("paths", "outages"), LINUX_ALONE.items()):
+    further = LINUX_ALONE | OTHERS
+    for network, (protocol, values) in itertools.product(("paths", "outages"), further.items()):
         yield Population(network, protocol, named[network].with_values(values))
     for network, (of, queues) in AQM.items():
         for protocol, values in {**OF_NS2, **LINUX}.items():
@@ -192,7 +198,7 @@ def populations() -> Iterator[Population]:
         own = EDCA | {"transport": association, "wireless": wireless} | LONGER
         yield Population(f"EDCA cells{named}", "sctp", Scenario.check(own))
     yield from of_chains()
-    for handover, sender in itertools.product(PROTOCOLS, (*TCPS, *LINUX, "sctp")):
+    for handover, sender in itertools.product(PROTOCOLS, (*TCPS, *LINUX, *OTHERS, "sctp")):
         yield Population(f"mobile {handover}", sender, walk(handover, sender))
     for handover in PROTOCOLS:
         yield Population(f"mobile {handover}", "udp", walk_of_datagrams(handover))

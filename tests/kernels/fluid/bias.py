@@ -37,6 +37,7 @@ CONTROLS = ("bic", "cubic", "westwood")
 LINUX = ("linux_reno", "linux_cubic", "linux_bbr")
 ALONE = ("linux_bbr3",)
 """Controls of today's Linux whose fluid model supports paths only."""
+OTHERS = ("probing", "new_probing", "linux26")
 KINDS = ("tahoe", "reno", "newreno", "sack", "vegas", *CONTROLS)
 
 
@@ -79,7 +80,7 @@ LOADS = {"log_uniform": ["500 kbit/s", "10 Mbit/s"]}
 def paths() -> Iterator[tuple[str, Case]]:
     """Yield cases of one TCP over a hop with losses and outages, and over hops with cross traffic."""
     hop = {**HOP, "outages": {"up": "8 s", "down": "0.5 s"}}
-    for kind in (*KINDS, *LINUX, *ALONE):
+    for kind in (*KINDS, *OTHERS, *LINUX, *ALONE):
         data = {"duration": "30 s", "transport": sender(kind, window=WINDOW), "hops": [hop]}
         yield f"path, {kind}", Case(Scenario.check(data), 30)
     data = {"duration": "30 s", "transport": {"protocol": "udp", "rate": LOADS}, "hops": [HOP, hop]}
@@ -117,6 +118,7 @@ def walks() -> Iterator[tuple[str, Case]]:
     }  # fmt: skip
     hops = [{**HOP, "loss": 0}, {**HOP, "queue": 80, "loss": {"choice": [0, "0.3 %"]}}]
     others = [("fmipv6", "sctp"), ("s_mip", "sctp"), ("hmipv6", "sctp"), ("fmipv6", "udp"), ("mipv6", "udp")]
+    others += [("fmipv6", "probing"), ("mipv6", "new_probing")]
     for protocol, kind in [*WALKERS.items(), *others]:
         transport = sender(kind, window={"log_uniform": [4, 100]})
         if kind == "sctp":
