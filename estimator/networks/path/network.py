@@ -141,6 +141,7 @@ class PathNetwork(Routed):
                 "a mobile host": self.mobility is not None,
                 str(run.transport.protocol): run.transport.two_paths or run.transport.datagrams,
                 run.transport.control: run.transport.kind in LINUX_FLUID_ALONE,
+                f"{run.transport.protocol}, whose packets wait in pauses": run.transport.protocol in PROBING,
             }
             of = next((name for name, there in others.items() if there), "classes")
             if fidelity == "formula" or of != "classes":
