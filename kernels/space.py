@@ -103,7 +103,7 @@ FLUIDS: dict[str, Network] = {
         (*_FLUID, "linux26", "linux", "sctp", "quic", "mptcp", "udp"), ("mobile", "delays"),
         _never(
             "mobile + delays", "sctp + delays", "udp + delays", "bbr3 + mobile", "bbr3 + delays",
-            *(f"{one} + delays" for one in PROBING),
+            "probing + mobile", *(f"{one} + delays" for one in PROBING),
             *(f"{one} + {option}" for one in ("quic", "mptcp") for option in ("mobile", "delays")),
         ),
         controls={**_OF_SACK, **_OF_LINUX26, **_OF_LINUX, "mptcp": MPTCP[:-1]},

@@ -155,8 +155,8 @@ def test_what_it_says_of_the_network_is_what_packets_say() -> None:
     ("transport", "reason"),
     [
         ({"protocol": "sctp", "rules": "rfc9260"}, "supports the rules of ns-2 only, not rfc9260"),
-        ({"protocol": "linux26"}, "the fluid model does not support linux26"),
-        ({"protocol": "newreno", "congestion_control": "cubic"}, "controls of sack only, not cubic"),
+        ({"protocol": "linux26", "congestion_control": "westwood"}, "westwood is 10 % below packets"),
+        ({"protocol": "newreno", "congestion_control": "cubic"}, "of sack and linux26 only, not cubic"),
         ({"protocol": "newreno", "send_buffer": {"size": "64 KiB"}}, "does not support send_buffer"),
     ],
 )

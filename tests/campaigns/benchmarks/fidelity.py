@@ -80,7 +80,7 @@ SCTP: dict[str, Any] = {
 OTHERS: dict[str, dict[str, Any]] = {
     name: {"transport.protocol": name} for name in ("probing", "new_probing", "linux26")
 }
-"""Senders with fluids of paths, mobile hosts and ad hoc networks only."""
+"""Senders with fluids of paths, mobile hosts (except `probing`) and ad hoc networks only."""
 
 QUIC = {
     f"quic_{name}": {"transport": {"protocol": "quic", "congestion_control": name}}
@@ -198,7 +198,8 @@ def populations() -> Iterator[Population]:
         own = EDCA | {"transport": association, "wireless": wireless} | LONGER
         yield Population(f"EDCA cells{named}", "sctp", Scenario.check(own))
     yield from of_chains()
-    for handover, sender in itertools.product(PROTOCOLS, (*TCPS, *LINUX, *OTHERS, "sctp")):
+    moving = (*TCPS, *LINUX, "new_probing", "linux26", "sctp")
+    for handover, sender in itertools.product(PROTOCOLS, moving):
         yield Population(f"mobile {handover}", sender, walk(handover, sender))
     for handover in PROTOCOLS:
         yield Population(f"mobile {handover}", "udp", walk_of_datagrams(handover))

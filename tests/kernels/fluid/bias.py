@@ -118,7 +118,7 @@ def walks() -> Iterator[tuple[str, Case]]:
     }  # fmt: skip
     hops = [{**HOP, "loss": 0}, {**HOP, "queue": 80, "loss": {"choice": [0, "0.3 %"]}}]
     others = [("fmipv6", "sctp"), ("s_mip", "sctp"), ("hmipv6", "sctp"), ("fmipv6", "udp"), ("mipv6", "udp")]
-    others += [("fmipv6", "probing"), ("mipv6", "new_probing")]
+    others += [("fmipv6", "linux26"), ("mipv6", "new_probing")]
     for protocol, kind in [*WALKERS.items(), *others]:
         transport = sender(kind, window={"log_uniform": [4, 100]})
         if kind == "sctp":
@@ -183,7 +183,7 @@ def adhoc() -> Iterator[tuple[str, Case]]:
         "mobility": {"model": "random_waypoint", "speed": {"uniform": ["5 m/s", "20 m/s"]}},
     }  # fmt: skip
     more = {"payload": "1000 B", "window": {"integers": [2, 24]}}
-    for kind in (*KINDS, "probing", "new_probing", "elfn", "eln", "udp", "sctp"):
+    for kind in (*KINDS, *OTHERS, "elfn", "eln", "udp", "sctp"):
         transport: dict[str, Any] = {**sender(kind), **more}
         if kind == "udp":
             rate = {"log_uniform": ["50 kbit/s", "2 Mbit/s"]}

@@ -20,7 +20,9 @@ from tests.campaigns.benchmarks.fluid_adhoc import drawn, error
 from tests.kernels.beside_twin import run_as_python
 from tests.twins.adhoc.scenarios import as_datagrams, as_sctp, manet_rows, select
 
-OF_TCP = ("newreno", "tahoe", "vegas", "cubic", "westwood", "probing", "new_probing", "elfn", "eln")
+OF_TCP = (
+    "newreno", "tahoe", "vegas", "cubic", "westwood", "probing", "new_probing", "elfn", "eln", "linux26",
+)  # fmt: skip
 KINDS = (*OF_TCP, "sctp", "udp")
 OF_THE_NETWORK = slice(ManetOut.CONNECTED, ManetOut.COLUMNS)
 

@@ -31,6 +31,7 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 from tests.campaigns.benchmarks.fluid import LAYOUTS, shared
+from tests.campaigns.benchmarks.fluid_paths import walk
 from tests.kernels.beside_twin import run_as_python
 from tests.tiers import parameters
 from tests.twins.path.scenarios import tcp_rows, with_delays
@@ -302,8 +303,9 @@ def test_a_path_that_is_down_carries_nothing() -> None:
 @pytest.mark.parametrize(
     ("transport", "problem"),
     [
-        ({"protocol": "linux26"}, "the fluid model does not support linux26"),
-        ({"protocol": "newreno", "congestion_control": "bic"}, "of sack only, not bic"),
+        ({"protocol": "linux26", "congestion_control": "westwood"}, "westwood is 10 % below packets"),
+        ({"protocol": "probing", "class": "video"}, "of probing, whose packets wait in pauses"),
+        ({"protocol": "newreno", "congestion_control": "bic"}, "of sack and linux26 only, not bic"),
         ({"protocol": "newreno", "send_buffer": {"size": "100 kB"}}, "does not support send_buffer"),
     ],
 )
@@ -311,6 +313,11 @@ def test_what_the_fluid_model_does_not_know(transport: dict[str, object], proble
     data = {**path().model_dump(mode="json", exclude_none=True), "transport": transport}
     assert problem in unknown(Scenario.check(data))
     assert unknown(path()) == "" and unknown(one_link()) == ""
+
+
+def test_the_fluid_of_probing_to_mobile_hosts_is_refused() -> None:
+    assert "21 to 36 % above packets" in unknown(walk("fmipv6", "probing"))
+    assert unknown(walk("fmipv6", "new_probing")) == ""
 
 
 def unknown(scenario: Scenario) -> str:

@@ -43,7 +43,7 @@ TCPS = ("tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
 PROBING = ("probing", "new_probing")
 ROWS: dict[str, Any] = {
     **{f"fluid_{tcp}": tcp_rows for tcp in (*TCPS, *PROBING)},
-    **{f"fluid_{tcp}_mobile": mobile_rows for tcp in (*TCPS, *PROBING)},
+    **{f"fluid_{tcp}_mobile": mobile_rows for tcp in (*TCPS, "new_probing")},
     "fluid_linux_reno": linux_rows, "fluid_linux_cubic": linux_rows, "fluid_linux_bbr": linux_rows,
     **{f"fluid_linux_{control}_mobile": linux_mobile_rows for control in ("reno", "cubic", "bbr")},
     "fluid_linux_bbr3": linux_rows,
