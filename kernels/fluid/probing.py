@@ -154,7 +154,8 @@ def _recover(row: Any, t: Any, rtt: Any, tail: Any, burst: Any) -> Any:
     beyond = cwnd  # packets sent from the first loss on
     group = holes if tail else np.int64(1)
     in_group = group
-    trip, blocked = row.route.base_rtt, False
+    trip = row.route.base_rtt
+    blocked: Any = False
     while holes > 0 and t < p[RowP.END]:
         if one_by_one and 2 * holes > beyond:
             s[FlowWord.LOST_IN_ROUND] = holes
