@@ -358,7 +358,7 @@ SHARED: dict[str, Any] = {
 }
 
 
-NO_CHEAP_MODEL = {"protocol": "linux26", "window": 32}
+NO_CHEAP_MODEL = {"protocol": "linux26", "congestion_control": "westwood", "window": 32}
 """Transport without a cheap model."""
 
 
@@ -377,7 +377,7 @@ NO_CHEAP_MODEL = {"protocol": "linux26", "window": 32}
             "fidelity = auto has no cheap model for this sweep .*linux.*; write packet",
         ),
         (
-            {"axes": {"of": {"cases": {"newreno": {}, "linux26": {"transport.protocol": "linux26"}}}}},
+            {"axes": {"of": {"cases": {"newreno": {}, "own": {"transport.congestion_control": "bic"}}}}},
             "fidelity = auto has no cheap model for 1 of the 2 compared settings.*; write packet, or leave",
         ),
         (
