@@ -67,7 +67,7 @@ class SubFloat(IntEnum):
 
 
 class Row(NamedTuple):
-    """Arrays of a subflow; the fields up to `burst` are those of `path.Row`."""
+    """Arrays of a subflow; the fields up to `probe_rtt` are those of `path.Row`."""
 
     p: Any
     """Columns of the scenario (`P`)."""
@@ -91,6 +91,8 @@ class Row(NamedTuple):
     """Path of the subflow while no hop has an outage."""
     burst: Any
     """Window at which bursts of slow start overflow a queue [packet]; ENDLESS if they do not."""
+    probe_rtt: Any
+    """0: MPTCP sends no probes."""
 
 
 def words_of_subflow(hops: int) -> int:
@@ -145,7 +147,7 @@ def _prepare(p: Any, hops: Any, losses: Any, m: Any, g: Any, path: Any) -> None:
     loss.draw_first(s, p)
     j[Sub.BASE_RTT], j[Sub.CAPACITY] = route.base_rtt, route.capacity
     j[Sub.LOSS], j[Sub.LOSS_ODDS], j[Sub.ONE_WAY] = route.loss, route.loss_odds, route.one_way
-    j[Sub.BURST] = burst_room(hops, path, size, route.service)
+    j[Sub.BURST] = burst_room(hops, path, size, route.service / 2.0)
     j[Sub.SIZE + Out.COMPLETED] = NEVER
     f[SubFloat.SERVICE] = route.service
 
@@ -158,7 +160,7 @@ def _row(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, path: Any
     )
     return Row(
         p, s, f, s[FlowWord.SIZE :], j, hops[path:], losses, outages[path:], j[Sub.SIZE :], route,
-        j[Sub.BURST],
+        j[Sub.BURST], np.int64(0),
     )  # fmt: skip
 
 
