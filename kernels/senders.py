@@ -110,7 +110,7 @@ PROBING = tuple(s.name for s in STANDING if s.number is None and not s.network)
 NOTIFIED = tuple(s.name for s in STANDING if s.network)
 """Senders that need signals of one kind of network only: broken routes, corruption."""
 WITH_FLUID = tuple(sender.name for sender in SENDERS if sender.fluid and sender.dialect != "linux")
-"""Senders that have fluid models and formulae in every kind of network."""
+"""Senders, without today's Linux, whose window a fluid model has, at least in ad hoc networks."""
 _LINUX_FLUID = [sender for sender in SENDERS if sender.fluid and sender.dialect == "linux"]
 LINUX_FLUID = tuple(sender.name for sender in _LINUX_FLUID if not sender.alone)
 """Today's Linux with fluid models of paths, shared links and 802.11, by congestion control."""
