@@ -14,6 +14,7 @@ from netcarlo.reports.parts.exported import interval
 from netcarlo.reports.parts.figures import COLOURS, Plot, finite, plot
 from netcarlo.reports.parts.setting import setting
 from netcarlo.scenario import Scenario
+from netcarlo.simulation import fidelity
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.provenance import model_version, versions
 
@@ -63,7 +64,8 @@ def page_of(found: Estimate, *, command: str) -> str:
     }
     names = [name for name in FIRST if name in found.to_frame().index][:MOST_FIGURES]
     figures = [(_caption(found, name), histogram(found, name)) for name in names]
-    notes = [*found.warnings, *([found.outside] if found.outside else [])]
+    caveats = found.outside, fidelity.sentence(found.scenario)
+    notes = [*found.warnings, *(text for text in caveats if text)]
     parts = [_part(found, part) for part in found.parts]
     return _page([found.scenario], numbers, figures, groups, [command], f"{said.sentence}.", notes, parts)
 

@@ -52,3 +52,10 @@ def test_a_page_of_little_has_numbers_that_json_knows(scenario: dict[str, object
     assert ">nan" not in text
     assert (found.outcomes.frame["goodput_bps"] == 0).all() == ("nothing was delivered" in text)
     assert np.isnan(found.table.loc["goodput_bps", "ci_low"]) == (scenario["replications"] == 1)
+
+
+def test_a_page_of_the_fluid_states_its_bias() -> None:
+    """Check the caveat of a cheap answer, which packets do not have."""
+    for fidelity, stated in (("fluid", True), ("packet", False)):
+        found = estimate({**SCENARIO, "fidelity": fidelity}, target="cpu", replications=4)
+        assert ("an approximation without simulated packets" in page_of(found, command=COMMAND)) is stated
